@@ -1,0 +1,82 @@
+"""ConfigError: every problem of a config at once, each with key, value found, allowed, nearest name and fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Kind = Literal["file", "value", "missing", "name"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a config.
+
+    Attributes:
+        key: Dotted path of the key in the user's file (``train.hooks[1].type``); empty for the whole file.
+        found: What was found, as a phrase (``unknown hook 'EvalHook'``).
+        allowed: What would have been accepted (``an integer of 1 or more``); empty when it goes without saying.
+        nearest: The nearest known name, for a misspelt one.
+        fix: What to do.
+        line: Line of the key in the file, counted from 1, when known.
+        kind: ``file`` unreadable, ``value`` wrong type or range, ``missing`` a required key, ``name`` a name that
+            resolves to nothing here (it may still exist in a module the user forgot to import).
+    """
+
+    key: str
+    found: str
+    allowed: str = ""
+    nearest: str = ""
+    fix: str = ""
+    line: int | None = None
+    kind: Kind = "value"
+
+    def __str__(self) -> str:
+        where = f"line {self.line}, " if self.line else ""
+        text = f"{where}{self.key}: {self.found}" if self.key else f"{where}{self.found}"
+        if self.allowed:
+            text += f"; allowed: {self.allowed}"
+        if self.nearest:
+            text += f". Did you mean '{self.nearest}'?"
+        return f"{text}\n    fix: {self.fix}" if self.fix else text
+
+
+class ConfigError(ValueError):
+    """A config that cannot be run as written; lists every problem found.
+
+    Args:
+        problems: One problem, several, or a plain sentence (a problem of the whole file).
+        file: The config file, as the user named it, when there is one.
+    """
+
+    def __init__(self, problems: Problem | Sequence[Problem] | str, file: str | None = None) -> None:
+        if isinstance(problems, str):
+            problems = Problem("", problems)
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        self.file = file
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        head = f"{self.file or 'config'}: {count}"
+        return "\n".join([head, *(f"  {line}" for problem in self.problems for line in str(problem).split("\n"))])
+
+    def with_file(self, file: str) -> ConfigError:
+        """The same error, naming the file it was found in."""
+        return ConfigError(self.problems, self.file or file)
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """The known name most like ``name``, ignoring case; empty when none comes close."""
+    table = {}
+    for candidate in known:
+        table.setdefault(candidate.lower(), candidate)
+    match = difflib.get_close_matches(str(name).lower(), table, n=1, cutoff=0.6)
+    return table[match[0]] if match else ""
+
+
+def at_line(problem: Problem, line: int | None) -> Problem:
+    """The problem with its line filled in, unless it has one already."""
+    return problem if problem.line or not line else replace(problem, line=line)

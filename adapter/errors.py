@@ -1,8 +1,9 @@
-"""ConfigError: every problem of a config at once, each with key, value found, allowed, nearest name and fix."""
+"""ConfigError: every problem of a config at once, with key, value found, allowed, nearest name and fix."""
 
 from __future__ import annotations
 
 import difflib
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,12 +18,12 @@ class Problem:
     Attributes:
         key: Dotted path of the key in the user's file (``train.hooks[1].type``); empty for the whole file.
         found: What was found, as a phrase (``unknown hook 'EvalHook'``).
-        allowed: What would have been accepted (``an integer of 1 or more``); empty when it goes without saying.
+        allowed: What would have been accepted (``an integer of 1 or more``), unless it goes without saying.
         nearest: The nearest known name, for a misspelt one.
         fix: What to do.
         line: Line of the key in the file, counted from 1, when known.
-        kind: ``file`` unreadable, ``value`` wrong type or range, ``missing`` a required key, ``name`` a name that
-            resolves to nothing here (it may still exist in a module the user forgot to import).
+        kind: ``file`` unreadable, ``value`` wrong type or range, ``missing`` a required key, ``name`` a name
+            that resolves to nothing here (it may still exist in a module the user forgot to import).
     """
 
     key: str
@@ -61,7 +62,7 @@ class ConfigError(ValueError):
     def __str__(self) -> str:
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         head = f"{self.file or 'config'}: {count}"
-        return "\n".join([head, *(f"  {line}" for problem in self.problems for line in str(problem).split("\n"))])
+        return "\n".join([head, *(textwrap.indent(str(problem), "  ") for problem in self.problems)])
 
     def with_file(self, file: str) -> ConfigError:
         """The same error, naming the file it was found in."""
@@ -70,7 +71,7 @@ class ConfigError(ValueError):
 
 def nearest(name: object, known: Iterable[str]) -> str:
     """The known name most like ``name``, ignoring case; empty when none comes close."""
-    table = {}
+    table: dict[str, str] = {}
     for candidate in known:
         table.setdefault(candidate.lower(), candidate)
     match = difflib.get_close_matches(str(name).lower(), table, n=1, cutoff=0.6)

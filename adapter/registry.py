@@ -1,8 +1,8 @@
 """Registries: from the name in a config to a class, built-in, the user's own, a library's, or an import path.
 
-Built-in plug-ins are found by walking their folder; nothing is listed by hand. Which names a folder declares is read
-from its source text, so that a misspelt name is reported without importing torch; a module is imported when one of
-its names is asked for.
+Built-in plug-ins are found by walking their folder; nothing is listed by hand. Which names a folder declares
+is read from its source text, so that a misspelt name is reported without importing torch; a module is
+imported when one of its names is asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib
 import importlib.util
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,15 +27,22 @@ class Registry:
 
     Args:
         name: What the entries are, in the singular (``hook``, ``metric``); used in error messages.
+        variable: The variable that holds it, as in ``@HOOKS.register_module()``; needed with ``package``.
         package: Package whose modules hold the built-in entries (``adapter.hooks``).
-        libraries: Modules whose public classes can be named as they are (``torch.optim``), in order of preference.
-        base: Import path of the class every entry must derive from, when there is one (``torch.optim:Optimizer``).
+        libraries: Modules whose public classes can be named as they are (``torch.optim``), best first.
+        base: Import path of the class every entry must derive from, if any (``torch.optim:Optimizer``).
     """
 
     def __init__(
-        self, name: str, package: str = "", libraries: tuple[str, ...] = (), base: str = ""
+        self,
+        name: str,
+        variable: str = "",
+        package: str = "",
+        libraries: tuple[str, ...] = (),
+        base: str = "",
     ) -> None:
         self.name = name
+        self.variable = variable
         self.package = package
         self.libraries = libraries
         self.base = base
@@ -68,7 +75,7 @@ class Registry:
             force: Replace an entry of the same name.
 
         Raises:
-            KeyError: The name is taken by another class and ``force`` is False.
+            KeyError: The name is taken by another class, built-in ones included, and ``force`` is False.
         """
         if callable(group_key) and not isinstance(group_key, str):  # used as a bare decorator
             return self.register_module()(group_key)
@@ -76,27 +83,32 @@ class Registry:
         def register(cls: C) -> C:
             key = module_name or cls.__name__
             group = self._modules.setdefault(group_key, {})
-            taken = group.get(key)
-            if taken is not None and not force and not _same_definition(taken, cls):
-                raise KeyError(f"{self.name} '{key}' is registered already, by {taken.__module__}.{taken.__qualname__}; "
-                               "choose another name or pass force=True")
-            group[key] = cls
+            builtin = self._builtin().get(key) if group_key == DEFAULT_GROUP else None
+            ours = builtin == cls.__module__
+            owner = _full_name(group[key]) if key in group else builtin
+            if force or owner in (None, _full_name(cls)) or (ours and key not in group):
+                group[key] = cls
+            elif not ours:  # ours, imported after the user's own took its place by force, stays out
+                hint = "choose another name or pass force=True"
+                raise KeyError(f"{self.name} '{key}' is registered already, by {owner}; {hint}")
             return cls
 
         return register if module_cls is None else register(module_cls)
 
     def get(self, name: str, group_key: str = DEFAULT_GROUP) -> Any:
         """The class registered or built in under ``name``, else None. Import paths are not looked at."""
-        for group in (group_key, DEFAULT_GROUP):
-            if name in self._modules.get(group, {}):
-                return self._modules[group][name]
-        if name in self._builtin():
+        found = self._registered(name, group_key)
+        if found is None and name in self._builtin():
             importlib.import_module(self._builtin()[name])
-            return self._modules[DEFAULT_GROUP][name]
-        for library in self.libraries:
-            if name in public_names(library):
-                return getattr(importlib.import_module(library), name)
-        return next((group[name] for group in self._modules.values() if name in group), None)
+            found = self._registered(name, group_key)
+        libraries = (library for library in self.libraries if name in public_names(library))
+        library = next(libraries, None) if found is None else None
+        return getattr(importlib.import_module(library), name) if library else found
+
+    def _registered(self, name: str, group_key: str) -> Any:
+        """The entry of a group, else of the default group, else of any."""
+        groups = (self._modules.get(key, {}) for key in (group_key, DEFAULT_GROUP, *self._modules))
+        return next((group[name] for group in groups if name in group), None)
 
     def names(self) -> list[str]:
         """Every name a config may use, sorted; reads source text, imports nothing."""
@@ -106,43 +118,55 @@ class Registry:
         return sorted(found)
 
     def problem(self, name: object, key: str) -> Problem | None:
-        """What is wrong with ``name`` as the value of ``key``; None when it can be looked up. Imports nothing."""
-        if isinstance(name, str) and (name in self or _is_import_path(name)):
-            return None
-        return Problem(key, f"unknown {self.name} '{name}'", nearest=nearest(name, self.names()), kind="name",
-                       fix=f"`adapter list {self.name}` shows every name; register your own with --import MODULE, "
-                           "or give its import path (package.module.Class)")
+        """What is wrong with ``name`` as the value of ``key``; None when it can be looked up.
 
-    def resolve(self, name: str, key: str = "", group_key: str = DEFAULT_GROUP) -> Any:
+        Imports nothing, so an import path that leads nowhere is found out by :meth:`resolve` only.
+        """
+        if name in self or _is_import_path(name):
+            return None
+        fix = (
+            f"`adapter list {self.name}` shows every name; register your own with --import MODULE, "
+            "or give its import path (package.module.Class)"
+        )
+        found = f"unknown {self.name} '{name}'"
+        return Problem(key, found, nearest=nearest(name, self.names()), fix=fix, kind="name")
+
+    def resolve(self, name: object, key: str = "", group_key: str = DEFAULT_GROUP) -> Any:
         """The class for a registered name or an import path, checked to be of this registry's kind.
 
         Raises:
             ConfigError: No such name or path, or a class of another kind; names the nearest known name.
         """
-        found = self.get(name, group_key)
-        if found is None and _is_import_path(name):
-            found = import_path(name, key)
+        problem = self.problem(name, key)
+        if problem:
+            raise ConfigError(problem)
+        found = self.get(str(name), group_key)
         if found is None:
-            raise ConfigError(self.problem(name, key) or Problem(key, f"unknown {self.name} '{name}'", kind="name"))
+            found = import_path(str(name), key)
         base = import_path(self.base, key) if self.base else None
-        if base is not None and not (inspect.isclass(found) and issubclass(found, base)):
-            raise ConfigError(Problem(key, f"'{name}' is not a {self.name}",
-                                      allowed=f"a subclass of {base.__module__}.{base.__qualname__}", kind="name"))
+        fits = callable(found) if base is None else inspect.isclass(found) and issubclass(found, base)
+        if not fits:
+            allowed = f"a subclass of {_full_name(base)}" if base else "a class or function"
+            raise ConfigError(Problem(key, f"'{name}' is no {self.name}", allowed=allowed, kind="name"))
         return found
 
     def build(self, cfg: Mapping[str, Any], key: str = "", **defaults: Any) -> Any:
         """An instance from ``{type: name, **arguments}``; ``defaults`` fill arguments the config leaves out.
 
         Raises:
-            ConfigError: Unknown type, or arguments its constructor does not take.
+            ConfigError: No type or an unknown one, or arguments its constructor does not take.
         """
         args = {**defaults, **cfg}
-        cls = self.resolve(args.pop("type"), f"{key}.type" if key else "type")
+        type_key = _below(key, "type")
+        if "type" not in args:
+            fix = f"name the {self.name}; `adapter list {self.name}` shows every name"
+            raise ConfigError(Problem(type_key, "missing", fix=fix, kind="missing"))
+        cls = self.resolve(args.pop("type"), type_key)
         check_arguments(cls, args, key)
         return cls(**args)
 
     def _builtin(self) -> dict[str, str]:
-        return declared_names(self.package) if self.package else {}
+        return declared_names(self.package).get(self.variable, {}) if self.package else {}
 
 
 def build_from_cfg(
@@ -175,8 +199,8 @@ def import_path(path: str, key: str = "") -> Any:
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(Problem(key, f"cannot import '{path}': {error}", kind="name",
-                                  fix="check the path, and that the package is installed or on PYTHONPATH")) from error
+        fix = "check the path, and that the package is installed or on PYTHONPATH"
+        raise ConfigError(Problem(key, f"cannot import '{path}': {error}", fix=fix, kind="name")) from error
 
 
 def check_arguments(cls: Any, args: Mapping[str, Any], key: str = "") -> None:
@@ -190,33 +214,45 @@ def check_arguments(cls: Any, args: Mapping[str, Any], key: str = "") -> None:
     except (TypeError, ValueError):  # classes written in C show no signature
         return
     named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    problems = []
-    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-        problems = [
-            Problem(f"{key}.{arg}" if key else arg, f"{cls.__name__} takes no argument '{arg}'",
-                    allowed=", ".join(named), nearest=nearest(arg, named))
-            for arg in args if arg not in named
-        ]
-    required = (p.name for p in parameters if p.default is p.empty and p.name in named)
-    problems += [Problem(f"{key}.{arg}" if key else arg, f"{cls.__name__} needs '{arg}'", kind="missing",
-                         fix="add it to the config") for arg in required if arg not in args]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    unknown = [] if takes_any else [arg for arg in args if arg not in named]
+    required = [p.name for p in parameters if p.default is p.empty and p.name in named]
+    problems = [_not_taken(cls, arg, named, key) for arg in unknown]
+    problems += [_needed(cls, arg, key) for arg in required if arg not in args]
     if problems:
         raise ConfigError(problems)
 
 
-@lru_cache(maxsize=None)
-def declared_names(package: str) -> dict[str, str]:
-    """Names that a package's modules register, with the module of each, read from their source text."""
+def _not_taken(cls: Any, arg: str, named: list[str], key: str) -> Problem:
+    found = f"{cls.__name__} takes no argument '{arg}'"
+    return Problem(_below(key, arg), found, allowed=", ".join(named), nearest=nearest(arg, named))
+
+
+def _needed(cls: Any, arg: str, key: str) -> Problem:
+    found = f"{cls.__name__} needs '{arg}'"
+    return Problem(_below(key, arg), found, fix="add it to the config", kind="missing")
+
+
+def _below(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else name
+
+
+@cache
+def declared_names(package: str) -> dict[str, dict[str, str]]:
+    """For each registry variable the names that a package's modules register in it, with the module of each.
+
+    Read from their source text.
+    """
     root = importlib.util.find_spec(package)
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for folder in (root.submodule_search_locations or ()) if root else ():
         for path in sorted(Path(folder).glob("*.py")):
-            for name in _registered_in(path):
-                found[name] = f"{package}.{path.stem}"
+            for variable, name in _registered_in(path):
+                found.setdefault(variable, {})[name] = f"{package}.{path.stem}"
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def public_names(module: str) -> tuple[str, ...]:
     """Public class names in a module's ``__all__``, without importing it; empty when it is not installed.
 
@@ -231,44 +267,58 @@ def public_names(module: str) -> tuple[str, ...]:
     return tuple(name for name in _dunder_all(path) if name[:1].isupper()) if path.exists() else ()
 
 
-def _registered_in(path: Path) -> Iterator[str]:
-    """Names given to ``@REGISTRY.register_module(...)`` in a source file."""
+def _registered_in(path: Path) -> Iterator[tuple[str, str]]:
+    """Registry variable and name of each ``@REGISTRY.register_module(...)`` in a source file."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-            continue
-        for decorator in node.decorator_list:
-            call = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if isinstance(call, ast.Attribute) and call.attr == "register_module":
-                keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
-                given = [k.value.value for k in keywords if k.arg == "module_name" and isinstance(k.value, ast.Constant)]
-                yield str(given[0]) if given else node.name
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            for decorator in node.decorator_list:
+                yield from _registration(decorator, node.name)
+
+
+def _registration(decorator: ast.expr, default: str) -> Iterator[tuple[str, str]]:
+    """Variable and name of one decorator, when it is a registration."""
+    call = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if (
+        isinstance(call, ast.Attribute)
+        and call.attr == "register_module"
+        and isinstance(call.value, ast.Name)
+    ):
+        args = {k.arg: k.value for k in decorator.keywords} if isinstance(decorator, ast.Call) else {}
+        given = args.get("module_name")
+        yield call.value.id, str(given.value) if isinstance(given, ast.Constant) else default
 
 
 def _dunder_all(path: Path) -> list[str]:
     """String constants in the module's ``__all__`` assignments."""
-    names: list[str] = []
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
-            names += [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return names
+    return [text for node in ast.parse(path.read_text(encoding="utf-8")).body for text in _all_entries(node)]
 
 
-def _is_import_path(name: str) -> bool:
-    parts = name.replace(":", ".").split(".")
+def _all_entries(node: ast.stmt) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    if not any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+        return []
+    return [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def _is_import_path(name: object) -> bool:
+    parts = name.replace(":", ".").split(".") if isinstance(name, str) else []
     return len(parts) > 1 and all(part.isidentifier() for part in parts)
 
 
-def _same_definition(a: Any, b: Any) -> bool:
-    """Whether two classes are one definition, imported twice (a notebook cell run again, a reloaded module)."""
-    return (a.__module__, a.__qualname__) == (b.__module__, b.__qualname__)
+def _full_name(cls: Any) -> str:
+    """``module.Class``: the same for one definition imported twice (a notebook cell run again)."""
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
-HOOKS = Registry("hook", package="adapter.hooks", base="adapter.hooks.hook:Hook")
-METRICS = Registry("metric", package="adapter.metrics", libraries=("torchmetrics",))
-OPTIMIZERS = Registry("optimizer", package="adapter.optim", libraries=("torch.optim",), base="torch.optim:Optimizer")
-LR_SCHEDULER = Registry("scheduler", package="adapter.schedules", libraries=("torch.optim.lr_scheduler",))
-TRAINERS = Registry("trainer")
-MODELS = Registry("model", package="adapter.models", base="torch.nn:Module")
-DATASETS = Registry("dataset", package="adapter.data")
-PREPROCESSORS = Registry("preprocessor", package="adapter.data")
+HOOKS = Registry("hook", "HOOKS", package="adapter.hooks", base="adapter.hooks.hook:Hook")
+METRICS = Registry("metric", "METRICS", package="adapter.metrics", libraries=("torchmetrics",))
+OPTIMIZERS = Registry(
+    "optimizer", "OPTIMIZERS", "adapter.optim", libraries=("torch.optim",), base="torch.optim:Optimizer"
+)
+LR_SCHEDULER = Registry(
+    "scheduler", "LR_SCHEDULER", "adapter.schedules", libraries=("torch.optim.lr_scheduler",)
+)
+TRAINERS = Registry("trainer", "TRAINERS")
+MODELS = Registry("model", "MODELS", package="adapter.models", base="torch.nn:Module")
+DATASETS = Registry("dataset", "DATASETS", package="adapter.data")
+PREPROCESSORS = Registry("preprocessor", "PREPROCESSORS", package="adapter.data")

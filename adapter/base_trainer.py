@@ -1,0 +1,134 @@
+"""BaseTrainer: what every trainer has, whatever its loop: a config, hooks, log buffers, and where the run is."""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from adapter import pipeline
+from adapter.config import Config
+from adapter.hooks.build import build_hook, hook_table
+from adapter.hooks.hook import Hook
+from adapter.hooks.hook_list import HookList
+from adapter.log_buffer import LogBuffer
+
+
+class BaseTrainer(ABC):
+    """Holds the state of a run; ``train`` and ``evaluate`` are for the subclass to define.
+
+    Args:
+        cfg_file: Config file, or a config that has been read already.
+        arg_parse_fn: Gets the config as the file says and returns ``args``; None leaves ``args`` None.
+        trust_remote_code: Allow a ``.py`` config file, which runs code.
+
+    Attributes:
+        cfg: The config.
+        args: What ``arg_parse_fn`` returned.
+        hooks: The hooks in run order.
+        mode: ``train`` or ``eval``; after an evaluation it stays ``eval`` until the next iteration or epoch.
+        log_buffer: Values of the next log line.
+        visualization_buffer: Images of the next log line.
+        timestamp: Start of the run as ``YYYYMMDD_HHMMSS``, local time; names the log files.
+    """
+
+    def __init__(
+        self,
+        cfg_file: str | os.PathLike[str] | Mapping[str, Any],
+        arg_parse_fn: Callable[[Config], Any] | None = None,
+        trust_remote_code: bool = False,
+    ) -> None:
+        self.cfg: Config = pipeline.load(cfg_file, trust_remote_code=trust_remote_code)
+        self.args = arg_parse_fn(self.cfg) if arg_parse_fn else None
+        self.hooks = HookList()
+        self.log_buffer = LogBuffer()
+        self.visualization_buffer = LogBuffer()
+        self.timestamp = time.strftime("%Y%m%d_%H%M%S")
+        self.mode = "train"
+        self._epoch = self._iter = self._inner_iter = self._epoch_start = 0
+        self._stop_training = False
+
+    @abstractmethod
+    def train(self, *args: Any, **kwargs: Any) -> None:
+        """Train the model."""
+
+    @abstractmethod
+    def evaluate(self, checkpoint_path: str | None = None, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Evaluate the model, with a checkpoint's weights when one is given; returns name to value."""
+
+    @property
+    def epoch(self) -> int:
+        """Epochs done."""
+        return self._epoch
+
+    @property
+    def iter(self) -> int:
+        """Iterations done in the run."""
+        return self._iter
+
+    @property
+    def inner_iter(self) -> int:
+        """Number of the current iteration within its epoch, from 0."""
+        return self._inner_iter
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a hook has asked to end the run after this epoch."""
+        return self._stop_training
+
+    @property
+    def is_main_process(self) -> bool:
+        """Whether this process writes files and prints."""
+        return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
+
+    def begin_epoch(self) -> None:
+        """Stage before_train_epoch."""
+        self.mode = "train"
+        self._epoch_start = self._iter
+        self.invoke_hook("before_train_epoch")
+
+    def begin_iter(self) -> None:
+        """Stage before_train_iter."""
+        self.mode = "train"
+        self._inner_iter = self._iter - self._epoch_start
+        self.invoke_hook("before_train_iter")
+
+    def end_iter(self) -> None:
+        """Count an iteration; its hooks have run."""
+        self._iter += 1
+
+    def end_epoch(self) -> None:
+        """Stage after_train_epoch; then the epoch is counted."""
+        self.invoke_hook("after_train_epoch")
+        self._inner_iter = 0
+        self._epoch += 1
+
+    def register_hook(self, hook: Hook) -> None:
+        """Add a hook at its priority."""
+        self.hooks.add(hook)
+
+    def register_hook_from_cfg(self, hook_cfg: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Hook]:
+        """Build and add hooks from ``{type, **arguments}``, one or a list; returns them.
+
+        Raises:
+            ConfigError: Unknown name, or arguments that the hook refuses.
+        """
+        given = [hook_cfg] if isinstance(hook_cfg, Mapping) else list(hook_cfg)
+        hooks = [build_hook(cfg["type"], {k: v for k, v in cfg.items() if k != "type"}) for cfg in given]
+        for hook in hooks:
+            self.register_hook(hook)
+        return hooks
+
+    def get_hook(self, cls: type[Hook]) -> list[Hook]:
+        """Registered hooks of exactly the class ``cls``, in run order."""
+        return [hook for hook in self.hooks if type(hook) is cls]
+
+    def invoke_hook(self, fn_name: str) -> None:
+        """Run the hooks of a stage."""
+        self.hooks.run(fn_name, self)
+
+    def get_hook_info(self) -> str:
+        """The hooks that act in each stage, with their priorities, as a text for people."""
+        return hook_table(self.hooks)

@@ -1,0 +1,127 @@
+"""Checkpoint files: written aside and renamed, loaded without running code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+
+STATE_SUFFIX = "_trainer_state.pth"
+WEIGHTS_SUFFIX = ".pth"
+
+
+@contextlib.contextmanager
+def written_aside(path: Path) -> Iterator[IO[bytes]]:
+    """A file opened beside ``path`` that takes its place, whole and on disk, when the block ends without an error.
+
+    A process killed at any moment leaves the earlier file, or the new one, never a part.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def save(state: Any, path: Path) -> None:
+    """Write ``torch.save(state)`` to ``path`` whole or not at all."""
+    with written_aside(path) as file:
+        torch.save(state, file)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write UTF-8 text to ``path`` whole or not at all."""
+    with written_aside(path) as file:
+        file.write(text.encode())
+
+
+def load(path: Path, what: str = "checkpoint") -> Any:
+    """What ``torch.save`` or safetensors wrote, on the CPU; a pickle that would run code is refused.
+
+    Args:
+        path: The file.
+        what: What the file is to the user; used in the error.
+
+    Raises:
+        FileNotFoundError: No such file.
+        ValueError: Not a checkpoint, cut short, damaged, or holding objects that would run code; names the file.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"no {what} at '{path}'")
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            return load_file(path)
+        with torch.serialization.safe_globals(_numpy_state_types()):
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises a dozen kinds for a damaged file
+        raise ValueError(f"cannot load the {what} '{path}': {str(error).splitlines()[0]}") from error
+
+
+def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
+    """Weights file and trainer-state file that a path stands for; None without a trainer state.
+
+    Args:
+        path: Either file of a pair, their common prefix, or a file of pure weights (.bin, .safetensors).
+
+    Raises:
+        FileNotFoundError: No weights there.
+    """
+    given = Path(path)
+    name = given.name.removesuffix(STATE_SUFFIX).removesuffix(WEIGHTS_SUFFIX)
+    weights = given if given.suffix in (".bin", ".safetensors") else given.with_name(name + WEIGHTS_SUFFIX)
+    state = given.with_name(name + STATE_SUFFIX)
+    if not weights.is_file():
+        raise FileNotFoundError(f"no checkpoint at '{path}': '{weights}' does not exist")
+    return weights, state if state.is_file() and weights.suffix == WEIGHTS_SUFFIX else None
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Make ``target`` the same file as ``source``, without a second copy of the data where the disk allows it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(aside)
+    try:
+        os.link(source, aside)
+    except OSError:  # another file system, or one without hard links
+        shutil.copyfile(source, aside)
+    os.replace(aside, target)
+    with contextlib.suppress(FileNotFoundError):  # renaming a link onto another link to the same file does nothing
+        os.unlink(aside)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _numpy_state_types() -> list[Any]:
+    """What a numpy random state inside a checkpoint of the older trainer is made of."""
+    import numpy as np
+
+    reconstruct = np.empty(0).__reduce__()[0]
+    return [reconstruct, np.ndarray, np.dtype, type(np.dtype(np.uint32))]
+
+
+def remove_pair(prefix: Path) -> None:
+    """Delete a pair, the weights first, so that a trainer state is never left looking whole without them."""
+    for suffix in (WEIGHTS_SUFFIX, STATE_SUFFIX):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(prefix.with_name(prefix.name + suffix))

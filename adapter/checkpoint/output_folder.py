@@ -1,0 +1,56 @@
+"""The output folder: the newest weights with everything an inference pipeline needs beside them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adapter.checkpoint import files
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+WEIGHTS_NAME = "pytorch_model.bin"
+CONFIG_NAME = "configuration.json"
+RESULT_NAME = "eval_result.txt"
+WEIGHT_SUFFIXES = (".bin", ".pt", ".pth", ".safetensors", ".ckpt", ".h5", ".msgpack", ".onnx")
+
+
+def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path) -> None:
+    """Bring the output folder up to date.
+
+    It holds ``pytorch_model.bin`` (the same file as ``weights``, linked), ``configuration.json``, ``eval_result.txt``
+    (the last evaluation's values as JSON, ``null`` before the first) and the model directory's other files, less
+    hidden ones and weights.
+    """
+    files.write_text(json.dumps(trainer.metric_values), folder / RESULT_NAME)
+    files.link_or_copy(weights, folder / WEIGHTS_NAME)
+
+
+def begin_output(trainer: EpochBasedTrainer, folder: Path) -> None:
+    """Make the output folder, with everything that is known before there are weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if trainer.model_dir:
+        copy_companions(Path(trainer.model_dir), folder)
+    write_config(trainer, folder / CONFIG_NAME)
+
+
+def write_config(trainer: EpochBasedTrainer, path: Path) -> None:
+    """Write the config the run used, with the inference pipeline named after the task when it names none."""
+    if "pipeline" not in trainer.cfg and trainer.cfg.get("task"):
+        trainer.cfg.pipeline = {"type": trainer.cfg.task}
+    files.write_text(json.dumps(trainer.cfg.to_dict(), indent=4, ensure_ascii=False, default=str), path)
+
+
+def copy_companions(model_dir: Path, folder: Path) -> None:
+    """Copy what lies in the model directory, less hidden files and weights."""
+    for path in sorted(model_dir.iterdir()):
+        target = folder / path.name
+        if path.name.startswith(".") or path.suffix in WEIGHT_SUFFIXES or target.exists():
+            continue
+        if path.is_dir():
+            shutil.copytree(path, target)
+        else:
+            shutil.copyfile(path, target)

@@ -1,0 +1,26 @@
+"""Train what a config describes.
+
+Logs, checkpoints and ``output/`` go to the work directory.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from adapter.cli.arguments import add_config_arguments, add_run_arguments, run_request
+
+EXAMPLE = "  adapter fit configs/quickstart.yaml train.max_epochs=5 train.optimizer.lr=1e-3 --work-dir runs/first"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``adapter fit``."""
+    add_config_arguments(parser)
+    add_run_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train; 0 when the run reached its end."""
+    from adapter import pipeline
+
+    pipeline.fit(run_request(args))
+    return 0

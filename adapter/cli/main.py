@@ -1,0 +1,130 @@
+"""Entry point of the ``adapter`` command: pick the command, run it, turn its errors into an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Sequence
+from types import ModuleType
+
+from adapter import cli
+from adapter.cli.trainer_arguments import split_trainer_arguments
+from adapter.errors import ConfigError, nearest
+
+FAILURE, CONFIG_ERROR, INTERRUPTED, READER_GONE = 1, 2, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: Words after ``adapter``; those of the process by default.
+
+    Returns:
+        Exit status: 0, 2 for a config error, 1 for any other failure, 130 after Ctrl-C.
+
+    Raises:
+        SystemExit: After ``--help`` (0), and on a wrong use of the command line (2).
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    commands = find_commands()
+    overview = _overview(commands)
+    first = overview.parse_args(words[:1])
+    name = first.command
+    if first.version:
+        print(f"adapter {_version()}")
+        return 0
+    if name not in commands:
+        guess = nearest(name, commands)
+        hint = f"did you mean '{guess}'?" if guess else f"choose from {', '.join(commands)}"
+        overview.error(f"unknown command '{name}'; {hint}" if name else f"no command given; {hint}")
+    return _run(name, commands[name], words[1:])
+
+
+def find_commands() -> dict[str, ModuleType]:
+    """The command modules of this folder by name."""
+    modules = {info.name: importlib.import_module(f"{cli.__name__}.{info.name}")
+               for info in pkgutil.iter_modules(cli.__path__)}
+    return {name: module for name, module in sorted(modules.items()) if hasattr(module, "EXAMPLE")}
+
+
+def parse(name: str, command: ModuleType, words: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a command; options and ``key=value`` overrides may come in any order.
+
+    ``--trainer.KEY`` accepts any key, which argparse cannot express: those are taken out first, as ``trainer``.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"adapter {name}", description=_summary(command), epilog=f"example:\n{command.EXAMPLE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )
+    command.add_arguments(parser)
+    parser.add_argument("--debug", action="store_true", help="show the traceback of a failure")
+    takes_trainer = any(action.dest == "trainer.KEY" for action in parser._actions)
+    rest, trainer = split_trainer_arguments(words) if takes_trainer else (list(words), {})
+    args = parser.parse_intermixed_args(rest)
+    args.trainer = trainer
+    return args
+
+
+def _overview(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
+    """Parser of the first word, whose help lists the commands."""
+    width = max(map(len, commands), default=0)
+    rows = [f"  {name:{width}}  {_summary(module)}" for name, module in commands.items()]
+    parser = argparse.ArgumentParser(
+        prog="adapter", usage="adapter COMMAND ... | --help | --version",
+        description="Run training configs written for ModelScope's EpochBasedTrainer on PyTorch Lightning.",
+        epilog="\n".join(["commands:", *rows, "", "`adapter COMMAND --help` explains one, with an example.",
+                          "example: adapter fit configs/quickstart.yaml"]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", metavar="COMMAND", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    return parser
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("ms-lightning-adapter")
+    except metadata.PackageNotFoundError:
+        return "(not installed, run from its source folder)"
+
+
+def _summary(command: ModuleType) -> str:
+    return (command.__doc__ or "").partition("\n")[0]
+
+
+def _run(name: str, command: ModuleType, words: Sequence[str]) -> int:
+    """The command's exit status; errors become a short text on stderr."""
+    try:
+        status: int = command.run(parse(name, command, words))
+        sys.stdout.flush()
+        return status
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return CONFIG_ERROR
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # `adapter list | head`: nobody reads on; the interpreter must not fail again when it flushes at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    except Exception as error:
+        _report(error, debug="--debug" in words)
+        return FAILURE
+
+
+def _report(error: Exception, debug: bool) -> None:
+    """Name the exception and where it was raised; the whole traceback on request."""
+    if debug:
+        traceback.print_exception(error)
+        return
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    print(f"  raised at {frame.filename}:{frame.lineno}; --debug shows the traceback", file=sys.stderr)

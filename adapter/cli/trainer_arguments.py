@@ -1,0 +1,75 @@
+"""``--trainer.KEY=VALUE``: arguments that go to ``lightning.Trainer`` as they are."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adapter.errors import ConfigError, Problem, nearest
+
+PREFIX = "--trainer."
+
+
+def split_trainer_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Take ``--trainer.KEY=VALUE`` and ``--trainer.KEY VALUE`` out of a command line.
+
+    Returns:
+        The other words, and the values as text; of a key given twice the last wins.
+
+    Raises:
+        ConfigError: A key without a value.
+    """
+    rest: list[str] = []
+    found: dict[str, str] = {}
+    remaining = iter(words)
+    for word in remaining:
+        if not word.startswith(PREFIX):
+            rest.append(word)
+            continue
+        key, equals, value = word.removeprefix(PREFIX).partition("=")
+        if not equals:
+            value = next(remaining, PREFIX)
+        if value.startswith(PREFIX):
+            raise ConfigError(Problem(f"{PREFIX}{key}", "has no value", fix=f"write {PREFIX}{key}=VALUE"))
+        found[key] = value
+    return rest, found
+
+
+def read_trainer_arguments(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Values for ``lightning.Trainer``, read as YAML and checked against its signature.
+
+    Lightning is imported only when there is something to check.
+
+    Raises:
+        ConfigError: Every key that the Trainer does not have, and every value of the wrong type.
+    """
+    if not texts:
+        return {}
+    from jsonargparse import ArgumentParser
+    from lightning import Trainer
+
+    parser = ArgumentParser(exit_on_error=False)
+    parser.add_class_arguments(Trainer)
+    parameters = inspect.signature(Trainer).parameters
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for key, text in texts.items():
+        if key not in parameters:
+            problems.append(Problem(PREFIX + key, "lightning.Trainer takes no such argument",
+                                    nearest=nearest(key, parameters), kind="name"))
+            continue
+        try:
+            values[key] = parser.parse_args([f"--{key}={text}"])[key]
+            json.dumps(values[key])
+        except argparse.ArgumentError:
+            allowed = inspect.formatannotation(parameters[key].annotation).replace("typing.", "")
+            problems.append(Problem(PREFIX + key, f"found '{text}'", allowed=allowed))
+        except TypeError:  # the description of an object, such as a logger, which nothing here would build
+            problems.append(Problem(PREFIX + key, f"found '{text}', which names an object",
+                                    allowed="a number, a text, true, false, null, or a list or dict of these"))
+    if problems:
+        raise ConfigError(problems, "command line")
+    return values

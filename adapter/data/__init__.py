@@ -1,0 +1,1 @@
+"""Data: data sets, collators, samplers and the data loader builder."""

@@ -1,0 +1,64 @@
+"""From the ``dataset`` section to data sets."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adapter.data.dataset import Preprocessor, wrap_dataset
+from adapter.errors import ConfigError, Problem
+from adapter.registry import DATASETS, check_arguments
+
+
+def build_dataset(
+    dataset_cfg: Mapping[str, Any],
+    mode: str,
+    preprocessor: Preprocessor | None = None,
+    base_dir: str | Path | None = None,
+    key: str = "dataset",
+) -> Any:
+    """The data set under ``dataset.train`` or ``dataset.val``: ``{type, **arguments}``, or a list of such.
+
+    Args:
+        dataset_cfg: The ``dataset`` section.
+        mode: ``train`` or ``val``.
+        preprocessor: Applied to each sample; None leaves samples as they are.
+        base_dir: Folder that relative file names start from, the config file's; the current one by default.
+        key: Where the section stands in the config, for error messages.
+
+    Returns:
+        The data sets of a list come one after the other; None when the section is absent or has no ``type``.
+
+    Raises:
+        ConfigError: Unknown type, arguments it does not take, or files that cannot be read.
+    """
+    section = dataset_cfg.get(mode)
+    entries = section if isinstance(section, (list, tuple)) else [section]
+    if not all(isinstance(entry, Mapping) and "type" in entry for entry in entries):
+        return None
+    keys = [f"{key}.{mode}[{i}]" if entries is section else f"{key}.{mode}" for i in range(len(entries))]
+    named = zip(entries, keys, strict=True)
+    built = [_build(entry, path, base_dir) for entry, path in named]
+    return wrap_dataset(built, preprocessor) if built else None
+
+
+def _build(cfg: Mapping[str, Any], key: str, base_dir: str | Path | None) -> Any:
+    """One data set; it gets ``base_dir`` if its constructor takes it."""
+    args = dict(cfg)
+    cls = DATASETS.resolve(args.pop("type"), f"{key}.type")
+    if "base_dir" in inspect.signature(cls).parameters:
+        args.setdefault("base_dir", base_dir)
+    check_arguments(cls, args, key)
+    try:
+        return cls(**args)
+    except ConfigError as error:
+        raise ConfigError([_under(key, problem) for problem in error.problems]) from error
+    except (TypeError, ValueError, OSError) as error:
+        raise ConfigError(Problem(key, f"{cfg['type']} cannot be built: {error}")) from error
+
+
+def _under(key: str, problem: Problem) -> Problem:
+    return replace(problem, key=f"{key}.{problem.key}" if problem.key else key)

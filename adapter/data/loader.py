@@ -1,0 +1,106 @@
+"""From a data set and a LoaderPlan to a data loader."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler
+from torch.utils.data.distributed import DistributedSampler
+
+from adapter.errors import ConfigError, Problem, nearest
+
+if TYPE_CHECKING:
+    from adapter.plan import LoaderPlan
+
+# DataLoader's keywords that a config sets in another way, or not at all.
+RESERVED = frozenset(
+    [
+        "dataset",
+        "batch_size",
+        "num_workers",
+        "shuffle",
+        "drop_last",
+        "sampler",
+        "batch_sampler",
+        "collate_fn",
+        "worker_init_fn",
+        "generator",
+    ]
+)
+
+
+def build_loader(
+    dataset: Dataset[Any],
+    loader: LoaderPlan,
+    *,
+    collate_fn: Callable[[list[Any]], Any] | None = None,
+    sampler: Sampler[Any] | Iterable[Any] | None = None,
+    seed: int = 42,
+    rank: int = 0,
+    world_size: int = 1,
+    key: str = "train.dataloader",
+) -> DataLoader[Any]:
+    """The data loader a config describes.
+
+    Args:
+        dataset: A map data set, or an iterable one (which takes no sampler and is never shuffled here).
+        loader: Sizes and options.
+        collate_fn: Makes a batch of a list of samples; torch's ``default_collate`` by default.
+        sampler: Decides the order in place of ``loader.shuffle``.
+        seed: The run's seed; worker ``w`` of this process is seeded with ``num_workers * rank + w + seed``.
+        rank: This process's number, from 0.
+        world_size: Processes that share the data; with more than one, and no ``sampler``, each gets an equal
+            share, some samples twice when they do not divide evenly.
+        key: Where the options stand in the config, for error messages.
+
+    Raises:
+        ConfigError: An option that ``DataLoader`` does not know, or a combination it refuses.
+    """
+    _check_options(loader, key)
+    if isinstance(dataset, IterableDataset):
+        order: dict[str, Any] = {}
+    elif sampler is not None:
+        order = {"sampler": sampler}
+    elif world_size > 1:
+        order = {"sampler": DistributedSampler(dataset, world_size, rank, shuffle=loader.shuffle)}
+    else:
+        order = {"shuffle": loader.shuffle}
+    seeding = partial(seed_worker, num_workers=loader.num_workers, rank=rank, seed=seed)
+    try:
+        return DataLoader(
+            dataset,
+            batch_size=loader.batch_size,
+            num_workers=loader.num_workers,
+            drop_last=loader.drop_last,
+            collate_fn=collate_fn,
+            worker_init_fn=seeding if loader.num_workers else None,
+            **order,
+            **loader.options,
+        )
+    except (TypeError, ValueError) as error:
+        raise ConfigError(Problem(key, f"the data loader cannot be built: {error}")) from error
+
+
+def seed_worker(worker_id: int, *, num_workers: int, rank: int, seed: int) -> None:
+    """Seed a worker process's random streams: Python's, NumPy's and torch's."""
+    worker_seed = num_workers * rank + worker_id + seed
+    random.seed(worker_seed)
+    np.random.seed(worker_seed)
+    torch.manual_seed(worker_seed)
+
+
+def _check_options(loader: LoaderPlan, key: str) -> None:
+    known = [name for name in inspect.signature(DataLoader).parameters if name not in RESERVED]
+    problems = [
+        Problem(f"{key}.{name}", f"unknown option '{name}'", ", ".join(known), nearest(name, known))
+        for name in loader.options
+        if name not in known
+    ]
+    if problems:
+        raise ConfigError(problems)

@@ -1,0 +1,125 @@
+"""CheckpointHook: save a checkpoint pair every so many epochs or iterations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adapter.hooks.hook import Hook
+from adapter.hooks.priority import Priority
+from adapter.hooks.strategy import by_epoch_of
+from adapter.registry import HOOKS
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+
+@HOOKS.register_module()
+class CheckpointHook(Hook):
+    """Saves ``epoch_N`` or ``iter_N`` pairs and keeps the output folder linked to the newest weights.
+
+    Args:
+        interval: Epochs or iterations between checkpoints; 0 saves at the end only.
+        by_epoch: Count in epochs (True) or iterations (False).
+        save_dir: Folder of the checkpoints; the trainer's work_dir by default.
+        output_dir: Folder that holds the output folder; ``save_dir`` by default.
+        output_sub_dir: Name of the output folder.
+        save_last: Save after the last epoch or iteration too, when the interval does not fall on it.
+        max_checkpoint_num: Newest pairs to keep; None keeps all.
+        save_trainer_state: Save the trainer state beside the weights; without it a run cannot be resumed.
+        save_strategy: ``by_epoch``, ``by_step`` or ``no``; wins over ``by_epoch``.
+    """
+
+    PRIORITY = Priority.LOW
+    RANK = -20
+    OUTPUT_SUB_DIR = "output"
+
+    def __init__(
+        self,
+        interval: int = 0,
+        by_epoch: bool = True,
+        save_dir: str | None = None,
+        output_dir: str | None = None,
+        output_sub_dir: str | None = None,
+        save_last: bool = True,
+        max_checkpoint_num: int | None = None,
+        save_trainer_state: bool = True,
+        save_strategy: str | None = None,
+    ) -> None:
+        self.interval = interval
+        self.by_epoch = by_epoch_of("save_strategy", save_strategy, by_epoch)
+        self.save_dir = save_dir
+        self.output_dir = output_dir
+        self.output_sub_dir = output_sub_dir or self.OUTPUT_SUB_DIR
+        self.save_last = save_last
+        self.max_checkpoint_num = None if max_checkpoint_num is None else max(int(max_checkpoint_num), 1)
+        self.save_trainer_state = save_trainer_state
+        self.history: list[str] = []  # names of the pairs on disk, oldest first
+
+    @property
+    def folder(self) -> Path:
+        """Where the checkpoints are."""
+        return Path(self.save_dir or "")
+
+    @property
+    def output_folder(self) -> Path:
+        """Where the newest weights are linked."""
+        return Path(self.output_dir or self.save_dir or "") / self.output_sub_dir
+
+    def before_run(self, trainer: EpochBasedTrainer) -> None:
+        """Settle the folder and begin the output folder."""
+        from adapter.checkpoint.output_folder import begin_output
+
+        self.save_dir = self.save_dir or trainer.work_dir
+        begin_output(trainer, self.output_folder)
+        trainer.logger.info("Checkpoints will be saved to %s", self.save_dir)
+
+    def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
+        """Save when counting in epochs and a checkpoint is due."""
+        if self.by_epoch and self.due(self.every_n_epochs(trainer, self.interval), self.is_last_epoch(trainer)):
+            self.save(trainer, f"epoch_{trainer.epoch + 1}")
+            trainer.logger.info("Saving checkpoint at %d epoch", trainer.epoch + 1)
+
+    def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
+        """Save when counting in iterations and a checkpoint is due."""
+        if self.by_epoch is False and self.due(
+            self.every_n_iters(trainer, self.interval), self.is_last_iter(trainer)
+        ):
+            self.save(trainer, f"iter_{trainer.iter + 1}")
+            trainer.logger.info("Saving checkpoint at %d iter", trainer.iter + 1)
+
+    def due(self, on_interval: bool, last: bool) -> bool:
+        """Whether to save now."""
+        return on_interval or (last and self.save_last)
+
+    def save(self, trainer: EpochBasedTrainer, name: str) -> None:
+        """Save a pair, drop the oldest ones beyond the limit, and bring the output folder up to date.
+
+        Args:
+            trainer: The trainer.
+            name: Name of the pair, without suffix.
+        """
+        from adapter.checkpoint.output_folder import write_output
+        from adapter.checkpoint.state import save_pair
+
+        weights = save_pair(trainer, self.folder / name, self.save_trainer_state)
+        self.history = [*(other for other in self.history if other != name), name]
+        self.drop_surplus()
+        write_output(trainer, self.output_folder, weights)
+
+    def drop_surplus(self) -> None:
+        """Delete the pairs beyond ``max_checkpoint_num``, oldest first."""
+        from adapter.checkpoint.files import remove_pair
+
+        surplus = len(self.history) - (self.max_checkpoint_num or len(self.history))
+        for name in self.history[:surplus]:
+            remove_pair(self.folder / name)
+        self.history = self.history[surplus:]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Names of the pairs on disk."""
+        return {"history": list(self.history)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over the pairs of the run that is resumed."""
+        self.history = list(state_dict.get("history", []))

@@ -1,0 +1,111 @@
+"""EarlyStopHook: end the run when a metric has stopped improving."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from adapter.errors import ConfigError, Problem, nearest
+from adapter.hooks.hook import Hook
+from adapter.hooks.priority import Priority
+from adapter.hooks.strategy import by_epoch_of
+from adapter.registry import HOOKS
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+RULES = ("max", "min")
+
+
+@HOOKS.register_module()
+class EarlyStopHook(Hook):
+    """Ends the run after the current epoch once ``patience`` checks in a row brought no improvement.
+
+    Args:
+        metric_key: Name of the metric in ``trainer.metric_values``.
+        rule: ``max`` when more is better, ``min`` when less is.
+        patience: Checks without improvement to accept.
+        min_delta: Least change that counts as an improvement, in the metric's unit.
+        check_finite: End the run when the metric is NaN or infinite.
+        by_epoch: Check after epochs (True) or iterations (False).
+        interval: Epochs or iterations between checks.
+        early_stop_strategy: ``by_epoch``, ``by_step`` or ``no``; wins over ``by_epoch``.
+    """
+
+    PRIORITY = Priority.VERY_LOW
+
+    def __init__(
+        self,
+        metric_key: str,
+        rule: str = "max",
+        patience: int = 3,
+        min_delta: float = 0.0,
+        check_finite: bool = True,
+        by_epoch: bool = True,
+        interval: int = 1,
+        early_stop_strategy: str | None = None,
+    ) -> None:
+        if rule not in RULES:
+            raise ConfigError(Problem("rule", f"found {rule!r}", allowed=" or ".join(RULES),
+                                      nearest=nearest(rule, RULES)))
+        self.metric_key = metric_key
+        self.rule = rule
+        self.patience = patience
+        self.min_delta = min_delta
+        self.check_finite = check_finite
+        self.by_epoch = by_epoch_of("early_stop_strategy", early_stop_strategy, by_epoch)
+        self.interval = interval
+        self.wait_count = 0  # checks in a row without improvement
+        self.best_score = -math.inf if rule == "max" else math.inf
+
+    def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
+        """Check when counting in epochs and a check is due."""
+        if self.by_epoch and self.every_n_epochs(trainer, self.interval):
+            self.check(trainer)
+
+    def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
+        """Check when counting in iterations and a check is due."""
+        if self.by_epoch is False and self.every_n_iters(trainer, self.interval):
+            self.check(trainer)
+
+    def check(self, trainer: EpochBasedTrainer) -> None:
+        """Compare the newest value with the best and ask the run to end when patience is used up.
+
+        Raises:
+            ValueError: The evaluation has no value named ``metric_key``.
+        """
+        values = trainer.metric_values
+        if values is None:  # no evaluation yet
+            return
+        if self.metric_key not in values:
+            raise ValueError(f"EarlyStopHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
+                             f"{', '.join(values)}")
+        value = float(values[self.metric_key])
+        if self.check_finite and not math.isfinite(value):
+            self.stop(trainer, f"{self.metric_key} is {value}")
+        elif self.improves(value):
+            self.best_score, self.wait_count = value, 0
+        else:
+            self.wait_count += 1
+            if self.wait_count >= self.patience:
+                self.stop(trainer, f"{self.metric_key} has not improved on {self.best_score} "
+                                   f"in {self.wait_count} checks")
+
+    def improves(self, value: float) -> bool:
+        """Whether a value is better than the best by more than ``min_delta``."""
+        gain = value - self.best_score if self.rule == "max" else self.best_score - value
+        return gain > self.min_delta
+
+    def stop(self, trainer: EpochBasedTrainer, reason: str) -> None:
+        """Ask the run to end after this epoch."""
+        trainer.logger.info("Early stop: %s", reason)
+        trainer._stop_training = True
+
+    def state_dict(self) -> dict[str, Any]:
+        """Best value and checks without improvement."""
+        return {"wait_count": self.wait_count, "best_score": self.best_score}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on counting where the run that is resumed stopped."""
+        self.wait_count = state_dict.get("wait_count", self.wait_count)
+        self.best_score = state_dict.get("best_score", self.best_score)

@@ -1,0 +1,68 @@
+"""OptimizerHook: backward, gradient accumulation, clipping and the optimizer step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from adapter.hooks.hook import Hook
+from adapter.hooks.priority import Priority
+from adapter.registry import HOOKS
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+
+@HOOKS.register_module()
+class OptimizerHook(Hook):
+    """Turns the losses of an iteration into gradients, and every ``cumulative_iters`` iterations into a step.
+
+    Iterations are counted over the whole run: accumulation goes on across the end of an epoch.
+
+    Args:
+        cumulative_iters: Iterations per optimizer step; each loss is divided by it.
+        grad_clip: Arguments of ``torch.nn.utils.clip_grad_norm_`` (``max_norm``, ``norm_type``), applied before each
+            step; None leaves the gradients as they are.
+        loss_keys: Name or names of the losses in the model's output; each is propagated backward.
+    """
+
+    PRIORITY = Priority.ABOVE_NORMAL
+    RANK = -10
+
+    def __init__(
+        self,
+        cumulative_iters: int = 1,
+        grad_clip: Mapping[str, Any] | None = None,
+        loss_keys: str | Sequence[str] = "loss",
+    ) -> None:
+        self.cumulative_iters = cumulative_iters
+        self.grad_clip = dict(grad_clip or {})
+        self.loss_keys = [loss_keys] if isinstance(loss_keys, str) else list(loss_keys)
+
+    def before_run(self, trainer: EpochBasedTrainer) -> None:
+        """Start from zero gradients and let the scheduler hook know the length of a step."""
+        trainer.optimizer.zero_grad()
+        trainer.cumulative_iters = self.cumulative_iters
+
+    def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
+        """Propagate the losses backward; at the end of an accumulation, clip and step."""
+        stepping = self.every_n_iters(trainer, self.cumulative_iters)
+        outputs = trainer.train_outputs
+        for key in self.loss_keys:
+            if self.cumulative_iters > 1:
+                outputs[key] = outputs[key] / self.cumulative_iters
+            trainer.backward(outputs[key], synchronize=stepping, retain_graph=key != self.loss_keys[-1])
+        if stepping:
+            trainer.optimizer_step(self.grad_clip)
+
+
+@HOOKS.register_module()
+class NoneOptimizerHook(OptimizerHook):
+    """Does nothing: the user's own code propagates backward and steps."""
+
+    def before_run(self, trainer: EpochBasedTrainer) -> None:
+        """Let the scheduler hook know the length of a step."""
+        trainer.cumulative_iters = self.cumulative_iters
+
+    def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
+        """Nothing to do."""

@@ -1,0 +1,78 @@
+"""TensorboardHook: log lines as TensorBoard scalars."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from adapter.errors import ConfigError, Problem
+from adapter.hooks.logger import LoggerHook
+from adapter.registry import HOOKS
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+
+@HOOKS.register_module()
+class TensorboardHook(LoggerHook):
+    """Writes every number of a log line to ``work_dir/tensorboard_output``.
+
+    Args:
+        out_dir: Folder of the event files.
+        interval: Iterations between lines.
+        ignore_last: Write no line for the iterations left over at the end of an epoch.
+        by_epoch: Count the interval within the epoch (True) or over the whole run (False).
+        skip_keys: Names of values to leave out.
+    """
+
+    def __init__(
+        self,
+        out_dir: str | None = None,
+        interval: int = 10,
+        ignore_last: bool = True,
+        by_epoch: bool = True,
+        skip_keys: Sequence[str] = ("iter_time", "data_load_time"),
+    ) -> None:
+        super().__init__(interval=interval, ignore_last=ignore_last, by_epoch=by_epoch)
+        self.out_dir = out_dir
+        self.skip_keys = list(skip_keys)
+        self.writer: Any = None
+
+    def before_run(self, trainer: EpochBasedTrainer) -> None:
+        """Open the event file, on the main process.
+
+        Raises:
+            ConfigError: TensorBoard is not installed.
+        """
+        super().before_run(trainer)
+        self.out_dir = self.out_dir or os.path.join(trainer.work_dir, "tensorboard_output")
+        if not trainer.is_main_process:
+            return
+        try:
+            from lightning.pytorch.loggers import TensorBoardLogger
+
+            self.writer = TensorBoardLogger(self.out_dir, name="", version="").experiment
+        except ModuleNotFoundError as error:
+            raise ConfigError(Problem("train.hooks", "TensorboardHook needs the package tensorboard",
+                                      fix="pip install 'ms-lightning-adapter[tensorboard]'")) from error
+        trainer.logger.info("tensorboard files will be saved to %s", self.out_dir)
+
+    def log(self, trainer: EpochBasedTrainer) -> None:
+        """Write the scalars of the line, at the iteration of the run."""
+        if self.writer is None:
+            return
+        for name, value in trainer.log_buffer.output.items():
+            if name not in self.skip_keys and _is_number(value):
+                self.writer.add_scalar(name, float(value), trainer.iter)
+
+    def after_run(self, trainer: EpochBasedTrainer) -> None:
+        """Close the event file."""
+        if self.writer is not None:
+            self.writer.close()
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, (int, float)) or (hasattr(value, "numel") and value.numel() == 1)

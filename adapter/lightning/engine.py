@@ -1,0 +1,149 @@
+"""The lightning.Trainer of a run: its arguments, its console, and evaluation in the middle of training."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import lightning as L
+from lightning.pytorch.profilers import PassThroughProfiler
+
+from adapter.lightning.datamodule import DataModule
+from adapter.lightning.hook_callback import HookCallback
+from adapter.lightning.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+LOGGERS = ("lightning.pytorch", "lightning.fabric", "lightning_utilities")
+EXPECTED_WARNINGS = (
+    "GPU available but not used",
+    "MPS available but not used",
+    "The '.*_dataloader' does not have many workers",
+    "Found .* module.s. in eval mode",
+    "`LightningModule.configure_optimizers` returned `None`",
+    "You called `self.log",
+    ".*isinstance\\(treespec, LeafSpec\\)",
+)
+
+
+def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
+    """The Lightning trainer for a plan.
+
+    What the hooks do (checkpoints, log lines, evaluation) is switched off in Lightning. ``owner.trainer_args`` are
+    the user's own arguments for it, and win.
+    """
+    arguments: dict[str, Any] = {
+        "accelerator": "auto",
+        "devices": 1,
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_model_summary": False,
+        "enable_progress_bar": sys.stderr.isatty(),
+        "num_sanity_val_steps": 0,
+        "check_val_every_n_epoch": sys.maxsize,  # never: EvaluationHook decides, at its place among the hooks
+        "inference_mode": False,  # what an evaluation leaves in a model may be part of a graph later
+        "use_distributed_sampler": False,  # the data loader builder puts its own
+        "profiler": SilentProfiler(),
+        "precision": owner.plan.precision,
+        "strategy": owner.plan.strategy,
+        "max_epochs": owner.max_epochs,
+        "limit_train_batches": owner.plan.train_iters_per_epoch,
+        "limit_val_batches": owner.plan.val_iters_per_epoch,
+        **device_arguments(owner.requested_device),
+        **owner.trainer_args,
+    }
+    callbacks = [HookCallback(owner), *_as_list(arguments.pop("callbacks", None))]
+    if arguments["enable_progress_bar"]:
+        callbacks.append(ProgressBar(owner))
+    with quiet():
+        return L.Trainer(callbacks=callbacks, **arguments)
+
+
+def device_arguments(device: str | None) -> dict[str, Any]:
+    """Lightning's accelerator and devices for a torch device name (``cpu``, ``gpu``, ``cuda:1``)."""
+    if device is None:
+        return {}
+    kind, _, index = str(device).partition(":")
+    accelerator = "gpu" if kind == "cuda" else kind
+    return {"accelerator": accelerator, "devices": [int(index)] if index and accelerator != "cpu" else 1}
+
+
+def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
+    """Train. Ctrl-C and SystemExit pass through as themselves."""
+    with quiet(), interrupts_kept(trainer):
+        trainer.fit(owner.module, datamodule=DataModule(owner))
+
+
+def validate(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
+    """Run the evaluation data through the model: inside a running fit where there is one, else on its own."""
+    if trainer.training:
+        validate_within_fit(trainer)
+    else:
+        with quiet(), interrupts_kept(trainer):
+            trainer.validate(owner.module, datamodule=DataModule(owner), verbose=False)
+
+
+def validate_within_fit(trainer: L.Trainer) -> None:
+    """Run Lightning's validation loop at this point of the training loop.
+
+    Lightning's own trigger would zero the gradients accumulated so far. Its logger connector keeps one flag of the
+    training loop that has to be put back, as Lightning does around its own.
+    """
+    connector = trainer._logger_connector
+    first_iter = connector._first_loop_iter
+    trainer.validating = True
+    try:
+        trainer.fit_loop.epoch_loop.val_loop.run()
+    finally:
+        trainer.training = True
+        connector._first_loop_iter = first_iter
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without Lightning's banners, tips, and its warnings about what is done on purpose here."""
+    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    with warnings.catch_warnings():
+        for message in EXPECTED_WARNINGS:
+            warnings.filterwarnings("ignore", message)
+        try:
+            for name in LOGGERS:
+                logging.getLogger(name).setLevel(logging.WARNING)
+            yield
+        finally:
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)
+
+
+@contextlib.contextmanager
+def interrupts_kept(trainer: L.Trainer) -> Iterator[None]:
+    """Give the caller back the KeyboardInterrupt that Lightning turns into ``exit(1)``."""
+    try:
+        yield
+    except SystemExit as stop:
+        if trainer.interrupted:
+            raise KeyboardInterrupt from stop
+        raise
+
+
+class SilentProfiler(PassThroughProfiler):
+    """A profiler that measures nothing, without the generator Lightning's enters around every hook (20 us an iter)."""
+
+    @staticmethod
+    def profile(action_name: str) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
+        """A context that does nothing."""
+        return _NOTHING
+
+
+_NOTHING: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]

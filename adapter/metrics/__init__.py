@@ -1,0 +1,1 @@
+"""Metrics: the base class, the builder, and one file a metric."""

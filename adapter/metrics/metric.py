@@ -1,0 +1,78 @@
+"""Metric: what evaluation computes, and how metrics find their columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+LABELS = ("labels", "label")
+
+
+class Metric(ABC):
+    """Sees every evaluated batch, then says what the data set scored.
+
+    With several processes each has its own metric; they are pickled, without ``trainer``, and merged in one
+    place, so that every sample counts once.
+
+    Attributes:
+        trainer: The trainer that evaluates, set before the first batch.
+    """
+
+    trainer: EpochBasedTrainer | None = None
+
+    @abstractmethod
+    def add(self, outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+        """Take note of a batch.
+
+        Args:
+            outputs: What the model returned.
+            inputs: The batch it was given, on the same device.
+        """
+
+    @abstractmethod
+    def evaluate(self) -> dict[str, Any]:
+        """Values by name, over everything added so far."""
+
+    @abstractmethod
+    def merge(self, other: Any) -> None:
+        """Add what another metric of the same class has seen."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "trainer"}
+
+
+def column(source: Mapping[str, Any], names: Sequence[str], what: str) -> Any:
+    """The first of ``names`` that ``source`` has.
+
+    Raises:
+        KeyError: It has none of them; lists what it has. ``what`` says whose columns these are.
+        TypeError: It is not a mapping.
+    """
+    if not isinstance(source, Mapping):
+        raise TypeError(
+            f"{what} is a {type(source).__name__}; this metric needs a mapping with {' or '.join(names)}"
+        )
+    for name in names:
+        value = source.get(name)
+        if value is not None:
+            return value
+    raise KeyError(f"{what} has none of {', '.join(names)}; it has {', '.join(map(str, source))}")
+
+
+def as_tensor(value: Any) -> Tensor:
+    """A detached tensor of the same numbers: a tensor itself, an array, a list, or a number."""
+    if isinstance(value, Tensor):
+        return value.detach() if value.requires_grad else value
+    return torch.as_tensor(value)
+
+
+def holds_text(values: Any) -> bool:
+    """Whether these are strings, rather than numbers."""
+    return isinstance(values, (list, tuple)) and bool(values) and isinstance(values[0], str)

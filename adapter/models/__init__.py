@@ -1,0 +1,1 @@
+"""Models that a config can name by itself, and the builder."""

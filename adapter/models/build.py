@@ -1,0 +1,36 @@
+"""From the ``model`` section to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import nn
+
+from adapter.errors import ConfigError, Problem
+from adapter.registry import MODELS, check_arguments
+
+
+def build_model(model_cfg: Mapping[str, Any], key: str = "model") -> nn.Module:
+    """The model that ``{type, **arguments}`` names: a registered one, or an import path to an ``nn.Module``.
+
+    Raises:
+        ConfigError: No type, an unknown one, one that is no module, or arguments it does not take or refuses.
+    """
+    args = dict(model_cfg)
+    name = args.pop("type", None)
+    if not isinstance(name, str):
+        problem = Problem(
+            f"{key}.type",
+            "no model type is given",
+            allowed="a registered name, or an import path (package.module.Class)",
+            fix="add it, or pass the model object to the trainer",
+            kind="missing",
+        )
+        raise ConfigError(problem)
+    cls = MODELS.resolve(name, f"{key}.type")
+    check_arguments(cls, args, key)
+    try:
+        return cls(**args)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(Problem(key, f"{name} cannot be built: {error}")) from error

@@ -1,0 +1,73 @@
+"""How a model's forward wants its batch."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping, MutableMapping
+from functools import lru_cache
+from typing import Any
+
+from torch import nn
+
+
+def takes_one_mapping(model: nn.Module) -> bool:
+    """Whether ``forward`` takes the batch as one mapping, rather than its columns as keywords.
+
+    That is the case when its only parameter is called ``input`` or ``inputs``, or is annotated as a mapping.
+    """
+    return _one_mapping(getattr(model.forward, "__func__", model.forward))
+
+
+def _is_mapping(annotation: object) -> bool:
+    if isinstance(annotation, str):  # annotations kept as text, under `from __future__ import annotations`
+        name = annotation.partition("[")[0].rpartition(".")[2]
+        return name in ("dict", "Dict", "Mapping", "MutableMapping")
+    origin = typing.get_origin(annotation) or annotation
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
+    """Run a batch through a model.
+
+    Args:
+        model: Its ``forward`` takes the columns of a mapping as keywords, or the mapping whole; the items of a tuple
+            or list by position; anything else as its one argument.
+        batch: What the collator made.
+
+    Returns:
+        The model's output as a dict, or the output itself where it is a mutable mapping.
+
+    Raises:
+        TypeError: The output is neither a mapping nor has ``to_dict``.
+    """
+    if isinstance(batch, Mapping):
+        outputs = model(batch) if takes_one_mapping(model) else model(**batch)
+    elif isinstance(batch, (tuple, list)):
+        outputs = model(*batch)
+    else:
+        outputs = model(batch)
+    if isinstance(outputs, MutableMapping):
+        return outputs  # type: ignore[return-value]
+    if isinstance(outputs, Mapping):
+        return dict(outputs)
+    if hasattr(outputs, "to_dict"):
+        return dict(outputs.to_dict())
+    raise TypeError(f"the model's forward must return a dict, or an object with to_dict(); it returned "
+                    f"{type(outputs).__name__}")
+
+
+def losses_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """What an iteration's output adds to the log: its ``log_vars``, else every value whose name contains ``loss``."""
+    if "log_vars" in outputs:
+        return dict(outputs["log_vars"])
+    return {name: value for name, value in outputs.items() if "loss" in name and value is not None}
+
+
+@lru_cache(maxsize=256)
+def _one_mapping(forward: Callable[..., Any]) -> bool:
+    """``takes_one_mapping`` of a bare function; kept, since reading a signature takes longer than a small step."""
+    parameters = [p for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+    if len(parameters) != 1 or parameters[0].kind is not parameters[0].POSITIONAL_OR_KEYWORD:
+        return False
+    return parameters[0].name in ("input", "inputs") or _is_mapping(parameters[0].annotation)

@@ -1,0 +1,1 @@
+"""Optimizers: the builder, and one file for each optimizer that torch lacks."""

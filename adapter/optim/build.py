@@ -1,0 +1,81 @@
+"""From ``train.optimizer`` to an optimizer over a model's parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+from torch.optim import Optimizer
+
+from adapter.errors import ConfigError, Problem
+from adapter.registry import OPTIMIZERS, check_arguments
+
+if TYPE_CHECKING:
+    from adapter.plan import Component
+
+
+def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
+    """The optimizer a config names, over all parameters of ``model``, frozen ones included.
+
+    ``param_groups``, when given, is a list of ``{regex, **settings}``: parameters whose name contains a match
+    of ``regex`` get those settings (``lr``, ``weight_decay``, ...) in place of the optimizer's own. The first
+    match wins; parameters that match none form the first group.
+
+    Raises:
+        ConfigError: Unknown name, arguments the optimizer does not take, values it refuses, or a ``regex``
+            that is invalid or matches no parameter.
+    """
+    key = component.key or "optimizer"
+    cls = OPTIMIZERS.resolve(component.type, f"{key}.type")
+    args = dict(component.args)
+    groups = args.pop("param_groups", None)
+    parameters: list[Any] = list(model.parameters())
+    if groups:
+        parameters = split_parameters(model, groups, f"{key}.param_groups")
+    check_arguments(cls, {"params": parameters, **args}, key)
+    try:
+        return cls(parameters, **args)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
+
+
+def split_parameters(model: nn.Module, groups: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, Any]]:
+    """Parameter groups as torch takes them: the parameters that match none first, then one group a rule.
+
+    Raises:
+        ConfigError: A rule without a valid ``regex``, or one that no parameter is left for.
+    """
+    patterns = _patterns(groups, key)
+    rest: list[nn.Parameter] = []
+    members: list[list[nn.Parameter]] = [[] for _ in patterns]
+    for name, parameter in model.named_parameters():
+        rule = next((i for i, pattern in enumerate(patterns) if pattern.search(name)), None)
+        (rest if rule is None else members[rule]).append(parameter)
+    idle = [i for i, parameters in enumerate(members) if not parameters]
+    if idle:
+        allowed = (
+            f"part of a name such as {', '.join(name for name, _ in islice(model.named_parameters(), 5))}"
+        )
+        found = "'{}' matches no parameter that is left for it"
+        raise ConfigError(
+            [Problem(f"{key}[{i}].regex", found.format(patterns[i].pattern), allowed) for i in idle]
+        )
+    settings = [{name: value for name, value in group.items() if name != "regex"} for group in groups]
+    matched = [{"params": params, **own} for params, own in zip(members, settings, strict=True)]
+    return [{"params": rest}, *matched] if rest else matched
+
+
+def _patterns(groups: Sequence[Mapping[str, Any]], key: str) -> list[re.Pattern[str]]:
+    found, problems = [], []
+    for i, group in enumerate(groups):
+        try:
+            found.append(re.compile(group["regex"]))
+        except (KeyError, TypeError, re.error) as error:
+            fix = "write {regex: <regular expression on parameter names>, lr: ...}"
+            problems.append(Problem(f"{key}[{i}]", f"no valid 'regex': {error}", fix=fix))
+    if problems:
+        raise ConfigError(problems)
+    return found

@@ -1,0 +1,225 @@
+"""Plan: what Lightning will get, in names and plain arguments; nothing is built to make one.
+
+``explain`` prints a plan, ``fit`` turns it into objects.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adapter.config.config import Config
+from adapter.errors import ConfigError
+from adapter.hooks.hook import Hook
+from adapter.hooks.priority import Priority, get_priority
+from adapter.registry import HOOKS
+from adapter.schema.hook_list import HookPlan, hook_list, section
+from adapter.schema.hooks import DOCUMENTED
+from adapter.schema.metric_entries import default_metrics, metric_entries
+from adapter.schema.schedule_length import schedule_length
+
+STRATEGIES = {
+    "DDPHook": "ddp",
+    "DeepspeedHook": "deepspeed",
+    "DeepSpeedHook": "deepspeed",
+    "MegatronHook": "tensor_parallel",
+    "FSDPHook": "fsdp",
+}
+APEX_PRECISION = {"O0": "32-true", "O1": "16-mixed", "O2": "16-true", "O3": "16-true"}
+DEFAULT_WORK_DIR = "./work_dir"
+
+
+@dataclass(frozen=True)
+class Component:
+    """Something to build: an optimizer, a schedule, a metric.
+
+    Attributes:
+        type: Registered name, library class or import path; empty when the config does not say.
+        args: Constructor arguments.
+        options: The ``options`` block, which goes to the hook that steps the component.
+        key: Where it stands in the documented config, for error messages.
+    """
+
+    type: str
+    args: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class LoaderPlan:
+    """A data loader. ``batch_size`` counts samples per process and ``num_workers`` processes.
+
+    ``options`` holds every other ``torch.utils.data.DataLoader`` keyword.
+    """
+
+    batch_size: int = 1
+    num_workers: int = 0
+    shuffle: bool = False
+    drop_last: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run, before anything is built.
+
+    Attributes:
+        task: Task name, which selects the default metric; None when not given.
+        max_epochs: Epochs; None when neither the config nor a keyword says.
+        train_iters_per_epoch: Fixed number of training iterations an epoch; None for what the data give.
+        val_iters_per_epoch: Fixed number of evaluation iterations; None for what the data give.
+        work_dir: Folder that everything is written to.
+        model: The model section.
+        dataset: The dataset section.
+        preprocessor: The preprocessor section: one, a list of steps, or one for each of train and val.
+        optimizer: From the config; None when it names none.
+        lr_scheduler: From the config; None when it names none.
+        hooks: In run order, without the user's callbacks, with those that training itself adds.
+        metrics: What evaluation computes; the task's default when the config names none.
+        train_loader: Training data loader.
+        eval_loader: Evaluation data loader.
+        strategy: Name of the way several processes share the work; ``auto`` for one process.
+        precision: Lightning's name for the number format.
+        trainer: Arguments for ``lightning.Trainer`` that the config decides.
+        warnings: Sentences to print before the run.
+    """
+
+    task: str | None
+    max_epochs: int | None
+    train_iters_per_epoch: int | None
+    val_iters_per_epoch: int | None
+    work_dir: str
+    model: dict[str, Any]
+    dataset: dict[str, Any]
+    preprocessor: Any
+    optimizer: Component | None
+    lr_scheduler: Component | None
+    hooks: tuple[HookPlan, ...]
+    metrics: tuple[Component, ...]
+    train_loader: LoaderPlan
+    eval_loader: LoaderPlan
+    strategy: str = "auto"
+    precision: str = "32-true"
+    trainer: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan:
+    """The plan for a documented config whose old keys have been moved and whose values have been checked.
+
+    Args:
+        config: Config after ``dialects.modelscope.move_old_keys``.
+        keywords: Constructor keywords, which win over the file: ``max_epochs``, ``work_dir``, ``use_fp16``,
+            ``launcher``, ``train_iters_per_epoch``, ``val_iters_per_epoch``. A None changes nothing.
+    """
+    given = {name: value for name, value in (keywords or {}).items() if value is not None}
+    train, evaluation = section(config, "train"), section(config, "evaluation")
+    asked = sorted(hook_list(config, given), key=run_order)
+    hooks = tuple(replace(hook, args=_read_arguments(hook)) for hook in asked)
+    max_epochs = given.get("max_epochs", train.get("max_epochs"))
+    return Plan(
+        task=config.get("task"),
+        max_epochs=max_epochs,
+        train_iters_per_epoch=given.get("train_iters_per_epoch", train.get("train_iters_per_epoch")),
+        val_iters_per_epoch=given.get("val_iters_per_epoch", evaluation.get("val_iters_per_epoch")),
+        work_dir=given.get("work_dir") or train.get("work_dir") or DEFAULT_WORK_DIR,
+        model=section(config, "model"),
+        dataset=section(config, "dataset"),
+        preprocessor=config.get("preprocessor"),
+        optimizer=_component(config, "train.optimizer"),
+        lr_scheduler=_component(config, "train.lr_scheduler"),
+        hooks=hooks,
+        metrics=_metrics(config),
+        train_loader=_loader(section(train, "dataloader"), shuffle=True),
+        eval_loader=_loader(section(evaluation, "dataloader"), shuffle=False),
+        strategy=next((STRATEGIES[hook.type] for hook in hooks if hook.type in STRATEGIES), "auto"),
+        precision=_precision(hooks),
+        trainer={"max_epochs": max_epochs} if max_epochs is not None else {},
+        warnings=tuple(schedule_length(config, given)),
+    )
+
+
+def hook_class(name: str) -> type[Hook] | None:
+    """The class of a hook; None when there is none, which the checks report."""
+    try:
+        return HOOKS.resolve(name)
+    except ConfigError:
+        return None
+
+
+def accepted_arguments(cls: type[Hook]) -> set[str] | None:
+    """Names of a built-in hook's arguments; None for a class of the user's own, which answers for itself."""
+    if not cls.__module__.startswith("adapter.hooks."):
+        return None
+    names: set[str] = set()
+    for base in cls.__mro__:
+        parameters = inspect.signature(base).parameters.values()
+        names |= {
+            item.name for item in parameters if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+        }
+        if not any(item.kind is item.VAR_KEYWORD for item in parameters):
+            break
+    return names
+
+
+def _read_arguments(hook: HookPlan) -> dict[str, Any]:
+    """The arguments that a hook takes; a built-in one is not given keys that it does not know."""
+    cls = hook_class(hook.type)
+    accepted = accepted_arguments(cls) if cls else None
+    return {name: value for name, value in hook.args.items() if accepted is None or name in accepted}
+
+
+def run_order(hook: HookPlan) -> tuple[int, int]:
+    """Sort key of a hook: priority, then rank; equal ones keep their order of registration."""
+    cls = hook_class(hook.type)
+    return priority_of(hook), cls.RANK if cls else 0
+
+
+def priority_of(hook: HookPlan) -> int:
+    """Priority of a hook, as its class or else the documentation has it; NORMAL for one that nobody knows."""
+    cls = hook_class(hook.type)
+    if cls is not None:
+        return get_priority(cls.PRIORITY)
+    return DOCUMENTED[hook.type][0].value if hook.type in DOCUMENTED else Priority.NORMAL.value
+
+
+def _component(config: Config, key: str) -> Component | None:
+    """The optimizer or the schedule; None when the config has no such section."""
+    entry = section(config, key)
+    if not entry:
+        return None
+    args = {name: value for name, value in entry.items() if name not in ("type", "options")}
+    return Component(str(entry.get("type") or ""), args, section(entry, "options"), key)
+
+
+def _metrics(config: Config) -> tuple[Component, ...]:
+    """The config's metrics, else the default ones of its task."""
+    components = []
+    for key, entry in metric_entries(config).items() or [("task", name) for name in default_metrics(config)]:
+        args = dict(entry) if isinstance(entry, Mapping) else {"type": entry}
+        components.append(Component(str(args.pop("type", "")), args, key=key))
+    return tuple(components)
+
+
+def _loader(entry: Mapping[str, Any], shuffle: bool) -> LoaderPlan:
+    named = ("batch_size_per_gpu", "workers_per_gpu", "shuffle", "drop_last")
+    return LoaderPlan(
+        batch_size=entry.get("batch_size_per_gpu", 1),
+        num_workers=entry.get("workers_per_gpu", 0),
+        shuffle=entry.get("shuffle", shuffle),
+        drop_last=entry.get("drop_last", False),
+        options={name: value for name, value in entry.items() if name not in named},
+    )
+
+
+def _precision(hooks: tuple[HookPlan, ...]) -> str:
+    """Lightning's name for the number format that the optimizer's hook asks for."""
+    for hook in hooks:
+        if hook.type == "TorchAMPOptimizerHook":
+            return "16-mixed"
+        if hook.type == "ApexAMPOptimizerHook":
+            return APEX_PRECISION.get(str(hook.args.get("opt_level", "O1")), "16-mixed")
+    return "32-true"

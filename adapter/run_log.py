@@ -1,0 +1,51 @@
+"""The log of a run: one line format for the console and for ``<timestamp>.log``."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+LINE = "%(asctime)s - adapter - %(levelname)s - %(message)s"
+
+
+class ConsoleHandler(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes to stderr, above a progress bar that is being drawn."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        tqdm = sys.modules.get("tqdm")
+        try:
+            self.stream = sys.stderr  # looked up each time: whoever redirects stderr means these lines too
+            if tqdm is not None and tqdm.tqdm._instances:
+                tqdm.tqdm.write(self.format(record), file=sys.stderr)
+            else:
+                super().emit(record)
+        except Exception:
+            self.handleError(record)
+
+
+def console_logger() -> logging.Logger:
+    """The package's logger, which prints to the console."""
+    logger = logging.getLogger("adapter")
+    if not any(isinstance(handler, ConsoleHandler) for handler in logger.handlers):
+        handler = ConsoleHandler()
+        handler.setFormatter(logging.Formatter(LINE))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+    return logger
+
+
+def run_logger(path: Path, is_main_process: bool = True) -> logging.Logger:
+    """A logger of one run: the console and the file ``path``, made when the first line is written.
+
+    Processes other than the main one print warnings and errors only, and write no file.
+    """
+    logger = logging.Logger(f"adapter.{path.stem}", logging.INFO if is_main_process else logging.WARNING)
+    logger.parent = console_logger()
+    if is_main_process:
+        handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+        handler.setFormatter(logging.Formatter(LINE))
+        logger.addHandler(handler)
+    return logger

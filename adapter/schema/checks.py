@@ -1,0 +1,159 @@
+"""Rules between sections: what a run needs, names that must exist, things that do not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from adapter.config.paths import leaves
+from adapter.errors import ConfigError, Problem
+from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, Registry
+from adapter.schema.check import is_placeholder
+from adapter.schema.hook_list import HookPlan, hook_list, section
+from adapter.schema.hooks import unavailable
+from adapter.schema.metric_entries import default_metrics, metric_entries
+
+Settings = Mapping[str, Any]
+Rule = Callable[[Settings, Settings], Iterator[Problem]]
+
+ADDED_BY = {"TorchAMPOptimizerHook": "use_fp16", "DDPHook": "launcher"}  # keywords that add a hook
+FOLLOWERS = ("BestCkptSaverHook", "EarlyStopHook", "PlateauLrSchedulerHook")
+STEPPING_HOOKS = {  # hooks that training adds by itself, and where another is put in their place
+    "OptimizerHook": "train.optimizer_hook",
+    "NoneOptimizerHook": "train.optimizer_hook",
+    "TorchAMPOptimizerHook": "train.optimizer_hook",
+    "ApexAMPOptimizerHook": "train.optimizer_hook",
+    "LrSchedulerHook": "train.lr_scheduler_hook",
+    "NoneLrSchedulerHook": "train.lr_scheduler_hook",
+    "PlateauLrSchedulerHook": "train.lr_scheduler_hook",
+}
+
+
+def epochs_are_given(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """A run needs to know its number of epochs."""
+    if section(config, "train").get("max_epochs") is None and keywords.get("max_epochs") is None:
+        fix = "add max_epochs to the train section, or pass max_epochs=N"
+        yield Problem("train.max_epochs", "not given", "an integer of 1 or more", kind="missing", fix=fix)
+
+
+def optimizer_is_given(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """A run needs an optimizer."""
+    if not section(config, "train").get("optimizer"):
+        fix = 'add "optimizer": {"type": "AdamW", "lr": 1e-4} to the train section'
+        yield Problem("train.optimizer", "not given", kind="missing", fix=fix)
+
+
+def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """Optimizer, schedule, model and metrics must be registered, or import paths."""
+    for registry, key in (
+        (OPTIMIZERS, "train.optimizer"),
+        (LR_SCHEDULER, "train.lr_scheduler"),
+        (MODELS, "model"),
+    ):
+        yield from _unknown(registry, section(config, key).get("type"), f"{key}.type")
+    for key, entry in metric_entries(config).items():
+        named = isinstance(entry, Mapping)
+        yield from _unknown(METRICS, entry.get("type") if named else entry, f"{key}.type" if named else key)
+
+
+def hooks_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """Hooks must be registered or import paths, and have been built."""
+    for hook in hook_list(config, keywords):
+        key = _type_key(hook)
+        if unavailable(hook.type):
+            found = f"{hook.type} is documented, but not available in this version"
+            yield Problem(key, found, kind="name", fix="remove it to run without what it does")
+        elif hook.type:
+            try:
+                HOOKS.resolve(hook.type, key)
+            except ConfigError as error:
+                yield from error.problems
+
+
+def steps_once(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """The hook list must not hold a second hook that steps the optimizer or the schedule."""
+    for hook in hook_list(config, keywords):
+        if hook.key.startswith("train.hooks[") and hook.type in STEPPING_HOOKS:
+            found = f"{hook.type} in the list would run beside the one that training adds"
+            yield Problem(_type_key(hook), found, fix=f"move it to {STEPPING_HOOKS[hook.type]}")
+
+
+def plateau_is_told_its_metric(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """ReduceLROnPlateau and PlateauLrSchedulerHook need each other, and no warmup goes with them."""
+    scheduler, hook = section(config, "train.lr_scheduler"), section(config, "train.lr_scheduler_hook")
+    on_plateau = scheduler.get("type") == "ReduceLROnPlateau"
+    has_hook = hook.get("type") == "PlateauLrSchedulerHook"
+    if on_plateau and not has_hook:
+        example = (
+            '"train": {"lr_scheduler_hook": {"type": "PlateauLrSchedulerHook", "metric_key": "accuracy"}}'
+        )
+        found = "ReduceLROnPlateau is not told which metric it watches: it needs PlateauLrSchedulerHook"
+        yield Problem("train.lr_scheduler", found, kind="missing", fix=f"add {example}")
+    if has_hook and scheduler.get("type") and not on_plateau:
+        found = (
+            f"{scheduler['type']} watches no metric, but train.lr_scheduler_hook is PlateauLrSchedulerHook"
+        )
+        yield Problem("train.lr_scheduler.type", found, "ReduceLROnPlateau")
+    if on_plateau and (hook.get("warmup") or section(scheduler, "options").get("warmup")):
+        found = "a warmup cannot be combined with ReduceLROnPlateau"
+        yield Problem("train.lr_scheduler.options.warmup", found, fix="remove the warmup")
+
+
+def metrics_are_followed(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """Hooks that follow a metric need its name, and evaluations during training that compute it."""
+    evaluates = section(config, "evaluation").get("period") is not None
+    for hook in hook_list(config, keywords):
+        if hook.type in FOLLOWERS and hook.args.get("metric_key") == "":
+            yield Problem(f"{hook.key}.metric_key", 'found ""', "the name of a metric, such as accuracy")
+        if hook.type in FOLLOWERS and not evaluates:
+            found = f"{hook.type} follows evaluations, but there is none during training"
+            fix = 'add "evaluation": {"period": {"interval": 1}}'
+            yield Problem(hook.key, found, kind="missing", fix=fix)
+
+
+def metrics_are_given(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """An evaluation during training has to compute something that is there."""
+    if section(config, "evaluation").get("period") is None or metric_entries(config):
+        return
+    defaults = default_metrics(config)
+    if not defaults:
+        found = f"not given, and the task {config.get('task')!r} has no default metric"
+        fix = "add metrics to the evaluation section"
+        yield Problem("evaluation.metrics", found, kind="missing", fix=fix)
+    for name in defaults:
+        yield from _unknown(METRICS, name, "task")
+
+
+def values_are_filled_in(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """Nothing may be left that a program should have filled in."""
+    for path, value in leaves(config):
+        if is_placeholder(value):
+            found = f"found {value!r}, which stands for a value that a program fills in"
+            yield Problem(path, found, kind="missing", fix="write the value, or set it in cfg_modify_fn")
+
+
+RULES: tuple[Rule, ...] = (
+    epochs_are_given,
+    optimizer_is_given,
+    names_exist,
+    hooks_exist,
+    steps_once,
+    plateau_is_told_its_metric,
+    metrics_are_followed,
+    metrics_are_given,
+    values_are_filled_in,
+)
+
+
+def _unknown(registry: Registry, name: Any, key: str) -> Iterator[Problem]:
+    if isinstance(name, str) and name and not is_placeholder(name):
+        found = registry.problem(name, key)
+        if found:
+            yield found
+
+
+def _type_key(hook: HookPlan) -> str:
+    """The key that names a hook: its type, or the switch that added it."""
+    if not hook.key:
+        return ADDED_BY.get(hook.type, hook.type)
+    return hook.key if hook.key == "train.use_fp16" else f"{hook.key}.type"

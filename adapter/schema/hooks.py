@@ -1,0 +1,262 @@
+"""Arguments of the documented hooks, and which hooks are documented.
+
+A hook is available once its file exists in ``adapter.hooks``; the others are known by name, so that a config
+that asks for one is refused with the reason and not ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from adapter.hooks.priority import Priority
+from adapter.registry import HOOKS
+from adapter.schema.field import Doc
+
+STRATEGY = ("by_epoch", "by_step", "no")
+FOLLOWS = "BestCkptSaverHook saves after the best evaluations, whatever its own interval"
+WARMUPS = ("LinearWarmup", "ConstantWarmup", "ExponentialWarmup")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradClip:
+    """Arguments of ``torch.nn.utils.clip_grad_norm_``, applied before each optimizer step."""
+
+    OPEN = "clip_grad_norm_"
+
+    max_norm: Annotated[float, Doc("Largest norm of all gradients together.", minimum=0)]
+    norm_type: Annotated[float | str, Doc("Order of the norm.", choices=("inf",))] = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizerArguments:
+    """``train.optimizer.options``, and the arguments of OptimizerHook."""
+
+    cumulative_iters: Annotated[
+        int, Doc("Iterations per optimizer step; losses are divided by it.", unit="iterations", minimum=1)
+    ] = 1
+    grad_clip: Annotated[GradClip | None, Doc("Gradient clipping; none by default.")] = None
+    loss_keys: Annotated[str | list[str], Doc("Names of the losses in the model's output.")] = "loss"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchAMPArguments(OptimizerArguments):
+    """Arguments of TorchAMPOptimizerHook."""
+
+    loss_scale: Annotated[float | dict | str | None, Doc("Fixed loss scale, or arguments of GradScaler.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApexAMPArguments(OptimizerArguments):
+    """Arguments of ApexAMPOptimizerHook."""
+
+    opt_level: Annotated[str, Doc("Apex's level of mixed precision.", choices=("O0", "O1", "O2", "O3"))] = (
+        "O1"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warmup:
+    """How the learning rate rises at the start, counted in the schedule's unit (epochs by default)."""
+
+    type: Annotated[str, Doc("Shape of the rise.", choices=WARMUPS)]
+    warmup_iters: Annotated[int, Doc("Length, in epochs or iterations as the schedule counts.", minimum=0)]
+    warmup_ratio: Annotated[float, Doc("Fraction of the learning rate to start from.", minimum=0)] = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LrSchedulerArguments:
+    """``train.lr_scheduler.options``, and the arguments of LrSchedulerHook."""
+
+    by_epoch: Annotated[bool, Doc("Step after each epoch (true) or each iteration (false).")] = True
+    lr_strategy: Annotated[
+        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
+    ] = None
+    warmup: Annotated[Warmup | None, Doc("Rise of the rate at the start; none by default.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlateauArguments:
+    """Arguments of PlateauLrSchedulerHook, which ReduceLROnPlateau needs."""
+
+    metric_key: Annotated[str, Doc("Metric that the schedule watches.")]
+    by_epoch: Annotated[bool, Doc("Step after each epoch (true) or each iteration (false).")] = True
+    lr_strategy: Annotated[
+        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
+    ] = None
+    interval: Annotated[int, Doc("Epochs or iterations between steps.", minimum=0)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationArguments:
+    """``evaluation.period``, and the arguments of EvaluationHook."""
+
+    interval: Annotated[int, Doc("Epochs or iterations between evaluations; 0 for never.", minimum=0)] = 1
+    by_epoch: Annotated[bool, Doc("Count in epochs (true) or iterations (false).")] = True
+    eval_strategy: Annotated[
+        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
+    ] = None
+    start_idx: Annotated[
+        int | None, Doc("First epoch or iteration, from 0, after which to evaluate.", minimum=0)
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaverArguments:
+    """What both checkpoint savers take."""
+
+    interval: Annotated[
+        int, Doc("Epochs or iterations between checkpoints; 0 for the last one only.", minimum=0)
+    ] = 1
+    by_epoch: Annotated[bool, Doc("Count in epochs (true) or iterations (false).")] = True
+    save_strategy: Annotated[
+        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
+    ] = None
+    save_optimizer: Annotated[bool, Doc("Save the optimizer's state as well.")] = True
+    save_dir: Annotated[str | None, Doc("Folder of the checkpoints; the work directory by default.")] = None
+    output_dir: Annotated[
+        str | None, Doc("Folder for the exported model; output/ in save_dir by default.")
+    ] = None
+    output_sub_dir: Annotated[str | None, Doc("Name of the exported model's folder in save_dir.")] = None
+    save_last: Annotated[bool, Doc("Save after the last epoch or iteration even when none is due.")] = True
+    max_checkpoint_num: Annotated[int | None, Doc("Checkpoints kept; all of them by default.", minimum=0)] = (
+        None
+    )
+    save_trainer_state: Annotated[bool, Doc("Save what a resume needs beside the weights.")] = True
+    save_file_name: Annotated[str | None, Doc("Fixed file name in place of one with epoch and metric.")] = (
+        None
+    )
+    push_to_hub: Annotated[bool, Doc("Upload checkpoints to a model hub.")] = False
+    hub_repo_id: Annotated[str | None, Doc("Repository to upload to.")] = None
+    hub_token: Annotated[str | None, Doc("Token for the upload.")] = None
+    private_hub: Annotated[bool, Doc("Make the repository private.")] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestArguments(SaverArguments):
+    """``train.checkpoint.best``, and the arguments of BestCkptSaverHook, which follows the evaluations."""
+
+    interval: Annotated[int, Doc("Accepted.", minimum=0, no_effect=FOLLOWS)] = 1
+    by_epoch: Annotated[bool, Doc("Accepted.", no_effect=FOLLOWS)] = True
+    save_strategy: Annotated[str | None, Doc("Accepted.", choices=STRATEGY, no_effect=FOLLOWS)] = None
+    metric_key: Annotated[str, Doc("Metric that decides which checkpoint is best.")]
+    rule: Annotated[
+        str, Doc("Whether the greatest or the smallest value is best.", choices=("max", "min"))
+    ] = "max"
+    save_best: Annotated[bool, Doc("Save when an evaluation is the best so far.")] = True
+    restore_best: Annotated[bool, Doc("Load the best weights when training ends.")] = False
+    max_checkpoint_num: Annotated[int | None, Doc("Best checkpoints kept.", minimum=0)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoggerArguments:
+    """``train.logging``, and the arguments of TextLoggerHook."""
+
+    interval: Annotated[int, Doc("Iterations between lines.", unit="iterations", minimum=0)] = 10
+    by_epoch: Annotated[bool, Doc("Number the lines within the epoch (true) or over the run (false).")] = True
+    ignore_last: Annotated[
+        bool, Doc("Leave out the iterations after the last full interval of an epoch.")
+    ] = True
+    reset_flag: Annotated[bool, Doc("Empty the averages after each line.")] = False
+    out_dir: Annotated[str | None, Doc("Folder of the log files; the work directory by default.")] = None
+    ignore_rounding_keys: Annotated[str | list[str] | None, Doc("Values that are written unrounded.")] = "lr"
+    rounding_digits: Annotated[int, Doc("Decimals of the values in the JSON log.", minimum=0)] = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorboardArguments(LoggerArguments):
+    """Arguments of TensorboardHook."""
+
+    skip_keys: Annotated[str | list[str] | None, Doc("Values that are not written.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlyStopArguments:
+    """Arguments of EarlyStopHook."""
+
+    metric_key: Annotated[str, Doc("Metric that has to improve.")]
+    rule: Annotated[str, Doc("Whether greater or smaller values are better.", choices=("max", "min"))] = "max"
+    patience: Annotated[int, Doc("Evaluations without improvement before training stops.", minimum=0)] = 3
+    min_delta: Annotated[float, Doc("Smallest change that counts as an improvement.", minimum=0)] = 0.0
+    check_finite: Annotated[bool, Doc("Stop when the metric is not finite.")] = True
+    by_epoch: Annotated[bool, Doc("Check after each epoch (true) or iteration (false).")] = True
+    early_stop_strategy: Annotated[
+        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
+    ] = None
+    interval: Annotated[int, Doc("Epochs or iterations between checks.", minimum=0)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class DDPArguments:
+    """Arguments of DDPHook."""
+
+    launcher: Annotated[str, Doc("What starts the processes.", choices=("pytorch", "mpi", "slurm"))] = (
+        "pytorch"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepspeedArguments:
+    """Arguments of DeepspeedHook."""
+
+    config: Annotated[str | dict | None, Doc("DeepSpeed config, a file or a mapping.")] = None
+    zero_stage: Annotated[int | None, Doc("What is partitioned among processes, 0 to 3.", minimum=0)] = None
+    save_zero_checkpoint: Annotated[bool, Doc("Save DeepSpeed's own checkpoint folder too.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparsityArguments:
+    """Arguments of SparsityHook."""
+
+    pruning_method: Annotated[str, Doc("How weights are removed.", choices=("pst",))]
+    config: Annotated[dict, Doc("Arguments of the method.")]
+    save_dir: Annotated[str | None, Doc("Folder of the pruned model; the work directory by default.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoArguments:
+    """A hook that takes none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyArguments:
+    """Arguments that are checked when the hook is built."""
+
+    OPEN = "hook"
+
+
+# Name -> priority and arguments. The priority is only read while the hook is not available.
+DOCUMENTED: Mapping[str, tuple[Priority, type]] = {
+    "OptimizerHook": (Priority.ABOVE_NORMAL, OptimizerArguments),
+    "TorchAMPOptimizerHook": (Priority.ABOVE_NORMAL, TorchAMPArguments),
+    "ApexAMPOptimizerHook": (Priority.ABOVE_NORMAL, ApexAMPArguments),
+    "NoneOptimizerHook": (Priority.ABOVE_NORMAL, OptimizerArguments),
+    "LrSchedulerHook": (Priority.LOW, LrSchedulerArguments),
+    "PlateauLrSchedulerHook": (Priority.LOW, PlateauArguments),
+    "NoneLrSchedulerHook": (Priority.LOW, LrSchedulerArguments),
+    "EvaluationHook": (Priority.NORMAL, EvaluationArguments),
+    "CheckpointHook": (Priority.LOW, SaverArguments),
+    "BestCkptSaverHook": (Priority.LOW, BestArguments),
+    "LoadCheckpointHook": (Priority.HIGH, AnyArguments),
+    "TextLoggerHook": (Priority.VERY_LOW, LoggerArguments),
+    "TensorboardHook": (Priority.VERY_LOW, TensorboardArguments),
+    "IterTimerHook": (Priority.LOW, NoArguments),
+    "EarlyStopHook": (Priority.VERY_LOW, EarlyStopArguments),
+    "DDPHook": (Priority.LOW, DDPArguments),
+    "DeepspeedHook": (Priority.VERY_HIGH, DeepspeedArguments),
+    "DeepSpeedHook": (Priority.VERY_HIGH, DeepspeedArguments),
+    "MegatronHook": (Priority.HIGHEST, AnyArguments),
+    "FSDPHook": (Priority.VERY_HIGH, AnyArguments),
+    "SparsityHook": (Priority.HIGHEST, SparsityArguments),
+    "ClipClampLogitScaleHook": (Priority.NORMAL, AnyArguments),
+    "SwiftHook": (Priority.NORMAL, AnyArguments),
+}
+ARGUMENTS: Mapping[str, type] = {name: arguments for name, (_, arguments) in DOCUMENTED.items()}
+
+
+def unavailable(hook: Any) -> bool:
+    """Whether a hook is documented, but has no class in this version."""
+    return hook in DOCUMENTED and hook not in HOOKS

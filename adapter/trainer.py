@@ -1,0 +1,545 @@
+"""EpochBasedTrainer: the documented trainer, over the same pipeline that ``adapter fit`` runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.utils.data import DataLoader, Sampler
+
+from adapter import pipeline
+from adapter.base_trainer import BaseTrainer
+from adapter.checkpoint import files
+from adapter.config import Config
+from adapter.data.build import build_dataset, wrap_dataset
+from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
+from adapter.data.loader import build_loader
+from adapter.errors import ConfigError, Problem, nearest
+from adapter.hooks.build import build_hook
+from adapter.hooks.hook import Hook
+from adapter.lightning import engine
+from adapter.lightning.module import TrainingModule
+from adapter.metrics.build import build_metrics
+from adapter.metrics.metric import Metric
+from adapter.models.build import build_model
+from adapter.models.forward import call_model, losses_of
+from adapter.optim.build import build_optimizer
+from adapter.plan import HookPlan
+from adapter.registry import TRAINERS
+from adapter.run_log import run_logger
+from adapter.schedules.build import build_scheduler
+from adapter.seeding import seed_everything
+
+PLAN_KEYWORDS = ("max_epochs", "work_dir", "train_iters_per_epoch", "val_iters_per_epoch", "use_fp16", "launcher")
+OTHER_KEYWORDS = (
+    "device",
+    "remove_unused_data",
+    "compile",
+    "compile_options",
+    "trust_remote_code",
+    "cfg_options",
+    "trainer_args",
+    "gpu_collect",
+    "cache_dir",
+)
+
+
+STEPPING_KEYS = ("train.optimizer_hook", "train.lr_scheduler_hook", "train.use_fp16")
+
+
+@TRAINERS.register_module(module_name="trainer")
+class EpochBasedTrainer(BaseTrainer):
+    """Trains a model by epochs, with hooks, as a config says; the loop, the device and the precision are Lightning's.
+
+    Args:
+        model: A model; or a local model directory, whose ``configuration.json`` is the default ``cfg_file``; or None
+            to build what the config's ``model`` section names.
+        cfg_file: Config file (JSON, YAML), or a config that has been read already. Needed when ``model`` is an object.
+        cfg_modify_fn: Changes the config in code: gets it, and changes it in place or returns another.
+        arg_parse_fn: Gets the config as the file says and returns ``trainer.args``.
+        data_collator: From a list of samples to a batch; or ``{train, val}``. torch's ``default_collate`` by default.
+        train_dataset: Data set, or a list of them that is joined; None takes the config's ``dataset.train``.
+        eval_dataset: The same for evaluation, ``dataset.val``.
+        preprocessor: Applied to each sample; or ``{train, val}``.
+        optimizers: Optimizer and scheduler, in place of the config's.
+        model_revision: Revision of a model that is downloaded.
+        seed: Of every random number generator; set first of all.
+        callbacks: Hooks of the user's own, and Lightning callbacks.
+        samplers: Sampler of the data loaders; or ``{train, val}``.
+        efficient_tuners: Adapters on top of the model.
+        kwargs: ``max_epochs``, ``train_iters_per_epoch``, ``val_iters_per_epoch``, ``work_dir``, ``use_fp16``,
+            ``launcher``: win over the config's keys. ``device`` (``cpu``, ``gpu``, ``cuda:1``): Lightning chooses by
+            default. ``remove_unused_data``: drop what the model's forward does not take. ``compile``,
+            ``compile_options``: ``torch.compile``. ``trust_remote_code``: allow code that a config names.
+            ``cfg_options``: dotted key to value, on top of the config. ``trainer_args``: arguments for
+            ``lightning.Trainer``, which win over all.
+
+    Attributes:
+        model: The model.
+        optimizer: The optimizer, once training has begun.
+        lr_scheduler: The scheduler, once training has begun.
+        train_outputs: What the model returned in this iteration.
+        data_batch: The batch of this iteration, on the device.
+        train_dataloader: Training loader, once training has begun.
+        eval_dataloader: Evaluation loader, once an evaluation has begun.
+        hooks: The hooks in run order.
+        plan: What Lightning gets.
+
+    Raises:
+        ConfigError: The config cannot be run as written; every problem at once, before anything is built or written.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module | str | None = None,
+        cfg_file: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        cfg_modify_fn: Callable[[Config], Any] | None = None,
+        arg_parse_fn: Callable[[Config], Any] | None = None,
+        data_collator: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
+        train_dataset: Any = None,
+        eval_dataset: Any = None,
+        preprocessor: Any = None,
+        optimizers: tuple[Optimizer | None, Any] = (None, None),
+        model_revision: str | None = None,
+        seed: int = 42,
+        callbacks: Sequence[Hook | L.Callback] | None = None,
+        samplers: Sampler[Any] | Mapping[str, Sampler[Any]] | None = None,
+        efficient_tuners: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        seed_everything(seed)
+        self._seed = seed
+        self.model_dir = _model_directory(model)
+        if cfg_file is None and self.model_dir is None:
+            raise ValueError("cfg_file is needed unless `model` is a model directory")
+        trust = bool(kwargs.get("trust_remote_code", False))
+        source = cfg_file if cfg_file is not None else os.path.join(self.model_dir or "", "configuration.json")
+        super().__init__(source, arg_parse_fn, trust)
+        self._init_state(kwargs)
+        self.cfg_modify_fn = cfg_modify_fn
+        prepared = pipeline.prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
+        pipeline.check(prepared, {**self._keywords, **self._in_code(model, optimizers)})
+        self.cfg = prepared.config
+        self.plan = pipeline.plan(self.cfg, self._keywords)
+        if efficient_tuners is not None:
+            raise ConfigError(Problem("efficient_tuners", "adapters on top of a model are not available in this version"))
+        build_metrics(self.plan.metrics)  # unknown names fail here, not at the first evaluation
+        self.optimizers = optimizers
+
+        self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
+        if kwargs.get("compile"):
+            self.model.compile(**(kwargs.get("compile_options") or {}))
+        self.module = TrainingModule(self, self.model)
+        self._place_work_dir()
+        self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
+        for move in prepared.moves:
+            if move.fate != "same":
+                self.logger.info("config: %s", move)
+        for warning in (*self.plan.warnings, *_unknown_keywords(kwargs)):
+            self.logger.warning(warning)
+
+        self.train_preprocessor, self.eval_preprocessor = self.get_preprocessors(preprocessor)
+        self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor)
+        self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
+        collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
+        self.train_data_collator, self.eval_data_collator = collators
+        self._samplers = _by_mode(samplers)
+
+        self.trainer_args = dict(kwargs.get("trainer_args") or {})
+        self._register_hooks(callbacks or [])
+        self.invoke_hook("after_init")
+        self.print_cfg()
+
+    def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
+        """What the config need not name, because it is passed as an object or made by a subclass."""
+        own, base = type(self), EpochBasedTrainer
+        made = isinstance(model, nn.Module) or own.build_model is not base.build_model
+        stepped = own.create_optimizer_and_scheduler is not base.create_optimizer_and_scheduler
+        return {"model": made or None, "optimizers": (True, True) if stepped else optimizers}
+
+    def _init_state(self, kwargs: Mapping[str, Any]) -> None:
+        """Counters, and what training and evaluation fill in."""
+        self._keywords = {name: kwargs.get(name) for name in PLAN_KEYWORDS}
+        self.requested_device: str | None = kwargs.get("device")
+        self._engine: L.Trainer | None = None
+        self.cumulative_iters = 1
+        self.optimizer: Any = None
+        self.lr_scheduler: Any = None
+        self.train_dataloader: Any = None
+        self.eval_dataloader: Any = None
+        self.data_loader: Any = None
+        self.data_batch: Any = None
+        self.train_outputs: Any = None
+        self.metric_values: dict[str, Any] | None = None
+        self.last_losses: dict[str, float] = {}
+        self._metrics: list[Metric] = []
+
+    # The run
+
+    def train(
+        self, checkpoint_path: str | None = None, load_all_state: bool = True, strict: bool = False
+    ) -> None:
+        """Train to the end of the last epoch, or until a hook asks to stop.
+
+        Args:
+            checkpoint_path: Weights to start from: a ``.pth`` of a pair, its prefix, ``.bin`` or safetensors.
+            load_all_state: Also take over the trainer state of the pair.
+            strict: Refuse weights that lack, or add, parameters.
+
+        Raises:
+            FileNotFoundError: No such checkpoint.
+            ValueError: A checkpoint that cannot be loaded.
+        """
+        self.mode = "train"
+        if checkpoint_path is not None:
+            self.load_checkpoint(checkpoint_path, load_all_state, strict)
+        self.plan = pipeline.plan(self.cfg, self._keywords)
+        self._engine = engine.build_trainer(self)
+        try:
+            engine.fit(self, self._engine)
+        finally:
+            self._engine = None
+
+    def evaluate(
+        self, checkpoint_path: str | None = None, saving_fn: Callable[..., Any] | None = None, strict: bool = False
+    ) -> dict[str, Any]:
+        """Evaluate, on its own or in the middle of training; returns name to value.
+
+        Args:
+            checkpoint_path: Weights to load first.
+            saving_fn: Called with the inputs and the outputs of each batch.
+            strict: Refuse weights that lack, or add, parameters.
+        """
+        if checkpoint_path is not None:
+            self.load_weights(files.load(files.pair(checkpoint_path)[0]), strict)
+        self.mode = "eval"
+        self._metrics = build_metrics(self.plan.metrics)
+        for metric in self._metrics:
+            metric.trainer = self
+        self._saving_fn = saving_fn
+        engine.validate(self, self._engine or engine.build_trainer(self))
+        self.metric_values = {name: value for metric in self._metrics for name, value in metric.evaluate().items()}
+        self._metrics = []
+        return self.metric_values
+
+    # One stage of the run each; Lightning's loop calls them through the module and the hook callback
+
+    def begin_epoch(self) -> None:
+        """Stage before_train_epoch; the data are told which epoch begins."""
+        self.data_loader = self.train_dataloader
+        _set_epoch(self.train_dataloader, self._epoch, self._seed)
+        super().begin_epoch()
+
+    def train_step(self, model: nn.Module, inputs: Any) -> None:
+        """One forward pass; sets ``train_outputs`` and logs the losses. Override it for steps of another kind.
+
+        Raises:
+            TypeError: The model returned neither a mapping nor an object with ``to_dict``.
+        """
+        if not model.training:
+            model.train()
+        self.train_outputs = call_model(model, inputs)
+        self.log_buffer.update(losses_of(self.train_outputs))
+
+    def evaluation_step(self, data: Any) -> Any:
+        """One forward pass in evaluation mode, without gradients; returns the outputs. Override it as needed."""
+        return call_model(self.model, data)
+
+    def evaluate_batch(self, batch: Any) -> None:
+        """One evaluation iteration: stage before_val_iter, the step, the metrics, stage after_val_iter."""
+        self.hooks.run("before_val_iter", self)
+        outputs = self.evaluation_step(batch)
+        for metric in self._metrics:
+            metric.add(outputs, batch)
+        self.hooks.run("after_val_iter", self)
+
+    def backward(self, loss: torch.Tensor, synchronize: bool = True, retain_graph: bool = False) -> None:
+        """Propagate a loss backward, as the strategy and the precision want it."""
+        self.module.propagate(loss, synchronize, retain_graph)
+
+    def optimizer_step(self, grad_clip: Mapping[str, Any] | None = None) -> None:
+        """Clip the gradients, step the optimizer, zero the gradients."""
+        self.module.update(self.optimizer, grad_clip or {})
+
+    # What a run is made of; each may be overridden
+
+    def rebuild_config(self, cfg: Config) -> Config:
+        """Change the config in code, before overrides; returns the config to use."""
+        changed = self.cfg_modify_fn(cfg) if self.cfg_modify_fn else None
+        return cfg if changed is None else changed
+
+    def build_model(self) -> nn.Module:
+        """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
+        model = build_model(self.plan.model)
+        weights = Path(self.model_dir or "", "pytorch_model.bin")
+        if self.model_dir and weights.is_file():
+            model.load_state_dict(files.load(weights, "weights"))
+        return model
+
+    def get_preprocessors(self, preprocessor: Any) -> tuple[Any, Any]:
+        """The preprocessors for training and for evaluation."""
+        given = _by_mode(preprocessor) if preprocessor is not None else None
+        return (given["train"], given["val"]) if given else self.build_preprocessor()
+
+    def build_preprocessor(self) -> tuple[Any, Any]:
+        """The preprocessors that the config names, for training and for evaluation; None each by default."""
+        return None, None
+
+    def build_dataset(self, datasets: Any, mode: str, preprocessor: Any = None) -> Any:
+        """The data set of a mode, with the preprocessor applied to each sample.
+
+        Args:
+            datasets: A data set, a list of them, or None to build what the config names.
+            mode: ``train`` or ``val``.
+            preprocessor: Applied to each sample; None leaves samples as they are.
+        """
+        if datasets is not None:
+            return wrap_dataset(datasets, preprocessor)
+        return build_dataset(self.plan.dataset, mode, preprocessor, base_dir=_folder_of(self.cfg))
+
+    def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
+        """The collators for training and for evaluation."""
+        by_mode = _by_mode(data_collator)
+        collators = [by_mode[mode] or default_collate for mode in ("train", "val")]
+        columns = forward_columns(self.model) if remove_unused_data else None
+        if columns is not None:
+            collators = [RemoveColumnsCollator(columns, collate) for collate in collators]
+        return collators[0], collators[1]
+
+    def get_train_dataloader(self) -> DataLoader[Any]:
+        """The training data loader."""
+        dataset = self._needed(self.train_dataset, "train_dataset", "dataset.train")
+        return build_loader(dataset, self.plan.train_loader, collate_fn=self.train_data_collator,
+                            sampler=self._samplers["train"], seed=self._seed)
+
+    def get_eval_data_loader(self) -> DataLoader[Any]:
+        """The evaluation data loader."""
+        dataset = self._needed(self.eval_dataset, "eval_dataset", "dataset.val")
+        return build_loader(dataset, self.plan.eval_loader, collate_fn=self.eval_data_collator,
+                            sampler=self._samplers["val"], seed=self._seed, key="evaluation.dataloader")
+
+    def create_optimizer_and_scheduler(self) -> tuple[Any, Any]:
+        """The optimizer and the scheduler: those given to the constructor, else the config's."""
+        optimizer, scheduler = self.optimizers
+        if optimizer is None and self.plan.optimizer is not None:
+            optimizer = build_optimizer(self.unwrap_module(self.model), self.plan.optimizer)
+        if scheduler is None and optimizer is not None and self.plan.lr_scheduler is not None:
+            scheduler = build_scheduler(optimizer, self.plan.lr_scheduler)
+        return optimizer, scheduler
+
+    def get_metrics(self) -> list[str]:
+        """Names of the metrics that an evaluation computes."""
+        return [component.type for component in self.plan.metrics]
+
+    def visualization(self, batch_result: Any, dataset: Any, **kwargs: Any) -> None:
+        """Make images of a batch's results; override it to fill ``visualization_buffer``."""
+
+    def register_optimizers_hook(self) -> None:
+        """Make the loaders, the optimizer and the scheduler, and add the hooks that step them."""
+        self.train_dataloader = self.get_train_dataloader()
+        self.optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
+        for planned in self.plan.hooks:
+            if _steps(planned):
+                self.register_hook(build_hook(planned.type, planned.args, planned.key))
+        self.logger.info(self.get_hook_info())
+
+    def _register_hooks(self, callbacks: Sequence[Any]) -> None:
+        """The config's hooks, then the user's; Lightning callbacks among them go to Lightning."""
+        for planned in self.plan.hooks:
+            if not _steps(planned):
+                self.register_hook(build_hook(planned.type, planned.args, planned.key))
+        native = [callback for callback in callbacks if isinstance(callback, L.Callback)]
+        for callback in callbacks:
+            if not isinstance(callback, L.Callback):
+                self.register_hook(callback)
+        if native:
+            self.trainer_args["callbacks"] = [*native, *(self.trainer_args.get("callbacks") or [])]
+
+    # Checkpoints
+
+    def load_checkpoint(self, path: str, load_all_state: bool = True, strict: bool = False) -> None:
+        """Load the weights of a checkpoint."""
+        self.load_weights(files.load(files.pair(path)[0]), strict)
+
+    def load_weights(self, weights: Mapping[str, Any], strict: bool = False) -> None:
+        """Put weights into the model; names that do not match are reported.
+
+        Raises:
+            ValueError: ``strict`` and the names do not match, or a shape that does not.
+        """
+        model = self.unwrap_module(self.model)
+        try:
+            result = model.load_state_dict(weights, strict=strict)
+        except RuntimeError as error:
+            raise ValueError(f"the weights do not fit the model: {error}") from error
+        for what, names in (("missing from", result.missing_keys), ("unexpected in", result.unexpected_keys)):
+            if names:
+                self.logger.warning("%d parameters %s the checkpoint: %s", len(names), what, ", ".join(names[:5]))
+
+    # Where the run is
+
+    @property
+    def max_epochs(self) -> int:
+        """Epochs of the run."""
+        return self.trainer_args.get("max_epochs") or self.plan.max_epochs or 0
+
+    @property
+    def max_iters(self) -> int:
+        """Iterations of the run.
+
+        Raises:
+            ValueError: The data have no length and ``train_iters_per_epoch`` is not given.
+        """
+        return self.max_epochs * self.iters_per_epoch
+
+    @property
+    def iters_per_epoch(self) -> int:
+        """Iterations of an epoch.
+
+        Raises:
+            ValueError: The data have no length and ``train_iters_per_epoch`` is not given.
+        """
+        return _length(self.train_dataloader, self.plan.train_iters_per_epoch, "train_iters_per_epoch")
+
+    @property
+    def eval_iters(self) -> int:
+        """Iterations of an evaluation.
+
+        Raises:
+            ValueError: The data have no length and ``val_iters_per_epoch`` is not given.
+        """
+        return _length(self.eval_dataloader, self.plan.val_iters_per_epoch, "val_iters_per_epoch")
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics that an evaluation computes."""
+        return self.get_metrics()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return next((parameter.device for parameter in self.model.parameters()), torch.device("cpu"))
+
+    @staticmethod
+    def unwrap_module(model: nn.Module) -> nn.Module:
+        """The user's model below wrappers of a strategy or of ``torch.compile``."""
+        while True:
+            inner = getattr(model, "_orig_mod", None) or getattr(model, "module", None)
+            if not isinstance(inner, nn.Module) or isinstance(model, TrainingModule):
+                return model
+            model = inner
+
+    def print_cfg(self) -> None:
+        """Log the config as it is used, once, on the main process."""
+        line = "Training Config"
+        self.logger.info("%s Start %s", line, "=" * 26)
+        self.logger.info("%s", self.cfg.pretty_text)
+        self.logger.info("%s End %s", line, "=" * 28)
+
+    def _place_work_dir(self) -> None:
+        """Settle the folder of the run, and tell the hooks' sections of it."""
+        self.work_dir = self.plan.work_dir
+        os.makedirs(self.work_dir, exist_ok=True)
+        train = self.cfg.train
+        train.work_dir = self.work_dir
+        for section, key in (("checkpoint.period", "save_dir"), ("checkpoint.best", "save_dir"), ("logging", "out_dir")):
+            if self.cfg.safe_get(f"train.{section}") is not None:
+                self.cfg.merge_from_dict({f"train.{section}.{key}": self.work_dir})
+        self.plan = pipeline.plan(self.cfg, self._keywords)
+
+    def _needed(self, dataset: Any, keyword: str, key: str) -> Any:
+        if dataset is None:
+            raise ConfigError(Problem(key, "there is no data set", kind="missing",
+                                      fix=f"pass {keyword}=..., or describe it under `{key}` in the config"))
+        return dataset
+
+
+def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None = None) -> EpochBasedTrainer:
+    """A registered trainer.
+
+    Args:
+        name: Its name; ``trainer`` is EpochBasedTrainer.
+        default_args: Arguments of its constructor.
+
+    Raises:
+        ConfigError: Unknown name, or a config that cannot be run as written.
+        RuntimeError: The config declares ``plugins`` or ``allow_remote`` and ``trust_remote_code`` is not True.
+    """
+    args = dict(default_args or {})
+    cls = TRAINERS.resolve(name, "trainer")
+    source = args.get("cfg_file") or _config_of(args.get("model"))
+    if source is not None:
+        cfg = pipeline.load(source, bool(args.get("trust_remote_code")))
+        pipeline.refuse_untrusted(cfg, bool(args.get("trust_remote_code")))
+    return cls(**args)
+
+
+def _model_directory(model: Any) -> str | None:
+    """The directory a ``model`` argument names; None for an object or nothing.
+
+    Raises:
+        ValueError: Text that is no local directory.
+    """
+    if not isinstance(model, (str, os.PathLike)):
+        return None
+    if not os.path.isdir(model):
+        raise ValueError(f"model='{model}' is not a local directory; download the model first and pass its folder")
+    return os.fspath(model)
+
+
+def _config_of(model: Any) -> str | None:
+    directory = _model_directory(model)
+    return os.path.join(directory, "configuration.json") if directory else None
+
+
+def _steps(planned: HookPlan) -> bool:
+    """Whether a hook steps the optimizer or the scheduler, so that it is added when training begins."""
+    return planned.key in STEPPING_KEYS or (not planned.key and planned.type in ("OptimizerHook", "LrSchedulerHook"))
+
+
+def _folder_of(cfg: Config) -> Path:
+    """Where a config's relative paths start."""
+    return Path(cfg.filename).parent if cfg.filename else Path()
+
+
+def _by_mode(value: Any) -> dict[str, Any]:
+    """``{train, val}`` from one value for both or a mapping with either key."""
+    if isinstance(value, Mapping):
+        return {"train": value.get("train"), "val": value.get("val")}
+    return {"train": value, "val": value}
+
+
+def _length(loader: Any, fixed: int | None, key: str) -> int:
+    if fixed is not None:
+        return fixed
+    try:
+        return len(loader)
+    except TypeError as error:
+        raise ValueError(f"the data set has no length: give `{key}`, the number of iterations of an epoch") from error
+
+
+def _set_epoch(loader: Any, epoch: int, seed: int) -> None:
+    """Tell the data which epoch begins, so that a distributed or user-written order changes from epoch to epoch."""
+    dataset = getattr(loader, "dataset", None)
+    for part in (getattr(loader, "sampler", None), dataset):
+        if hasattr(part, "set_epoch"):
+            part.set_epoch(epoch)
+    generator = getattr(dataset, "generator", None)
+    if isinstance(generator, torch.Generator):
+        generator.manual_seed(epoch + seed)
+
+
+def _unknown_keywords(kwargs: Mapping[str, Any]) -> list[str]:
+    """A sentence for each constructor keyword that nobody reads."""
+    known = (*PLAN_KEYWORDS, *OTHER_KEYWORDS)
+    return [
+        f"keyword '{name}' is not known to the trainer and has no effect"
+        + (f"; did you mean '{nearest(name, known)}'?" if nearest(name, known) else "")
+        for name in kwargs if name not in known
+    ]

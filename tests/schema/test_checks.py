@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from adapter.config.config import Config
+from adapter.schema import check
+from adapter.schema.checks import RULES
+
+GOOD = {
+    "task": "image-classification",
+    "model": {"type": "mlp-classifier"},
+    "train": {
+        "max_epochs": 3,
+        "optimizer": {"type": "SGD", "lr": 0.1},
+        "lr_scheduler": {"type": "StepLR", "step_size": 1},
+    },
+    "evaluation": {"metrics": ["accuracy"], "period": {"interval": 1}},
+}
+PLATEAU = {"type": "ReduceLROnPlateau"}
+PLATEAU_HOOK = {"type": "PlateauLrSchedulerHook", "metric_key": "accuracy"}
+
+
+def refusals(options, keywords=None):
+    config = Config(copy.deepcopy(GOOD))
+    config.merge_from_dict(options)
+    return {problem.key: problem for problem in check(config, keywords)}
+
+
+def test_a_good_config_has_no_problem():
+    assert refusals({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "key", "kind", "said"),
+    [
+        ({"train.max_epochs": None}, "train.max_epochs", "missing", "add max_epochs"),
+        ({"train.optimizer": {"_delete_": True}}, "train.optimizer", "missing", "AdamW"),
+        ({"train.optimizer.type": "SDG"}, "train.optimizer.type", "name", "Did you mean 'SGD'?"),
+        ({"train.lr_scheduler.type": "StepLr"}, "train.lr_scheduler.type", "name", "Did you mean 'StepLR'?"),
+        ({"model.type": "mlp_classifier"}, "model.type", "name", "Did you mean 'mlp-classifier'?"),
+        ({"evaluation.metrics": ["acuracy"]}, "evaluation.metrics[0]", "name", "Did you mean 'accuracy'?"),
+        (
+            {"evaluation.metrics": {"type": "acuracy"}},
+            "evaluation.metrics.type",
+            "name",
+            "unknown metric 'acuracy'",
+        ),
+        (
+            {"evaluation.metrics": []},
+            "evaluation.metrics",
+            "missing",
+            "'image-classification' has no default metric",
+        ),
+        (
+            {"train.hooks": [{"type": "TensorBoardHook"}]},
+            "train.hooks[0].type",
+            "name",
+            "Did you mean 'TensorboardHook'?",
+        ),
+        (
+            {"train.hooks": [{"type": "collections.OrderedDict"}]},
+            "train.hooks[0].type",
+            "name",
+            "is not a hook",
+        ),
+        ({"train.hooks": [{"type": "no.such.Hook"}]}, "train.hooks[0].type", "name", "cannot import"),
+        (
+            {"train.hooks": [{"type": "OptimizerHook"}]},
+            "train.hooks[0].type",
+            "value",
+            "move it to train.optimizer_hook",
+        ),
+        (
+            {"train.lr_scheduler": PLATEAU},
+            "train.lr_scheduler",
+            "missing",
+            '"lr_scheduler_hook": {"type": "PlateauLrSchedulerHook", "metric_key": "accuracy"}',
+        ),
+        (
+            {"train.lr_scheduler_hook": PLATEAU_HOOK},
+            "train.lr_scheduler.type",
+            "value",
+            "StepLR watches no metric",
+        ),
+        (
+            {
+                "train.lr_scheduler": {
+                    **PLATEAU,
+                    "options": {"warmup": {"type": "LinearWarmup", "warmup_iters": 1}},
+                },
+                "train.lr_scheduler_hook": PLATEAU_HOOK,
+            },
+            "train.lr_scheduler.options.warmup",
+            "value",
+            "remove the warmup",
+        ),
+        (
+            {"evaluation.period": None, "train.checkpoint.best": {"metric_key": "accuracy"}},
+            "train.checkpoint.best",
+            "missing",
+            "BestCkptSaverHook follows evaluations",
+        ),
+        (
+            {"evaluation.period": None, "train.hooks": [{"type": "EarlyStopHook", "metric_key": "accuracy"}]},
+            "train.hooks[0]",
+            "missing",
+            "EarlyStopHook follows evaluations",
+        ),
+        (
+            {"train.checkpoint.best": {"metric_key": ""}},
+            "train.checkpoint.best.metric_key",
+            "value",
+            "name of a metric",
+        ),
+        (
+            {"train.lr_scheduler.lr_lambda": "<callable: f>"},
+            "train.lr_scheduler.lr_lambda",
+            "missing",
+            "a program fills in",
+        ),
+    ],
+)
+def test_refused(options, key, kind, said):
+    found = refusals(options)
+    assert list(found) == [key]
+    assert found[key].kind == kind
+    assert said in str(found[key])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"train.lr_scheduler": PLATEAU, "train.lr_scheduler_hook": PLATEAU_HOOK},
+        {"evaluation.period": None, "evaluation.metrics": None},
+        {"evaluation.metrics": "accuracy"},
+        {"task": "text-classification", "evaluation.metrics": None},
+        {"train.optimizer_hook": {"type": "NoneOptimizerHook"}},
+        {"train.hooks": [{"type": "adapter.hooks.iter_timer.IterTimerHook"}]},
+    ],
+)
+def test_accepted(options):
+    assert refusals(options) == {}
+
+
+def test_documented_hooks_without_a_class_are_refused(monkeypatch):
+    for options, keywords, key in [
+        ({"train.hooks": [{"type": "SwiftHook"}]}, None, "train.hooks[0].type"),
+        ({}, {"launcher": "pytorch"}, "launcher"),
+    ]:
+        monkeypatch.setattr(
+            "adapter.schema.checks.unavailable", lambda hook: hook in ("SwiftHook", "DDPHook")
+        )
+        assert "not available in this version" in refusals(options, keywords)[key].found
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    "config", [{}, {"train": 1, "evaluation": 1, "model": 1}, {"train": {"hooks": 1, "optimizer": 1}}]
+)
+def test_rules_bear_any_config(rule, config):
+    assert all(problem.key for problem in rule(config, {}))

@@ -17,6 +17,7 @@ from adapter.schema.hook_list import AMP_HOOKS
 from adapter.schema.hooks import unavailable
 from adapter.schema.locate import Place, locate
 
+NOBODY = "nothing reads it"
 NOT_AVAILABLE = "documented, not available in this version"
 REPLACED = {
     "train.optimizer.options": "train.optimizer_hook",
@@ -80,7 +81,8 @@ def _foreign(path: str, value: Any) -> Fate:
     move = run.move_of(path)
     if move is None:
         section, _, name = path.partition(".")
-        return Fate(path, value, "unread", note=_did_you_mean(name or section, run.keys_of(section)))
+        near = _did_you_mean(name or section, run.keys_of(section))
+        return Fate(path, value, "unread", note=near or NOBODY)
     return Fate(path, value, move.fate, move.to, move.reason, block=move.key)
 
 
@@ -106,7 +108,7 @@ def _documented(path: str, value: Any, place: Place, plan: Plan) -> Fate:
     """The fate of a documented key, or of one that nobody knows."""
     if not place.known:
         name = place.block.rpartition(".")[2]
-        own = "a key of your own, kept in the config" if name == place.block else "nothing reads it"
+        own = "a key of your own, kept in the config" if name == place.block else NOBODY
         return Fate(path, value, "unread", note=_did_you_mean(name, place.siblings) or own)
     if path == "train.use_fp16" and "train.optimizer_hook" in (
         hook.key for hook in plan.hooks if hook.type in AMP_HOOKS

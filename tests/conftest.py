@@ -23,7 +23,13 @@ def adapter(tmp_path: Path) -> Adapter:
     def run(*words: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
         variables = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **(env or {})}
-        return subprocess.run([sys.executable, "-m", "adapter", *words], cwd=tmp_path, capture_output=True, text=True,
-                              env=variables, check=False)
+        return subprocess.run(
+            [sys.executable, "-m", "adapter", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env=variables,
+            check=False,
+        )
 
     return run

@@ -16,26 +16,49 @@ if TYPE_CHECKING:
 def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     """The config file and how it is read."""
     parser.add_argument("config", metavar="CONFIG", help="configuration file: .json, .yaml, or .py")
-    parser.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[],
-                        help="replaces a value of the file, such as train.max_epochs=3 or train.optimizer.lr=1e-3")
+    parser.add_argument(
+        "overrides",
+        metavar="KEY=VALUE",
+        nargs="*",
+        default=[],
+        help="replaces a value of the file, such as train.max_epochs=3 or train.optimizer.lr=1e-3",
+    )
     add_import_argument(parser)
-    parser.add_argument("--trust-remote-code", action="store_true",
-                        help="run code the config brings along: .py configs, plugins, custom_imports")
+    parser.add_argument(
+        "--trust-remote-code",
+        action="store_true",
+        help="run code the config brings along: .py configs, plugins, custom_imports",
+    )
     parser.add_argument("--strict", action="store_true", help="make unknown keys an error")
 
 
 def add_import_argument(parser: argparse.ArgumentParser) -> None:
     """The user's own code."""
-    parser.add_argument("--import", dest="imports", metavar="FILE_OR_MODULE", action="append", default=[],
-                        help="import your own code first, so that what it registers can be named; repeatable")
+    parser.add_argument(
+        "--import",
+        dest="imports",
+        metavar="FILE_OR_MODULE",
+        action="append",
+        default=[],
+        help="import your own code first, so that what it registers can be named; repeatable",
+    )
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Where and how a run happens."""
-    parser.add_argument("--work-dir", metavar="DIR", help="where logs and checkpoints go (default: train.work_dir)")
-    parser.add_argument("--seed", type=int, default=42, metavar="N", help="of every random number generator (default: 42)")
-    parser.add_argument("--trainer.KEY", metavar="VALUE",
-                        help="any argument of lightning.Trainer; wins over what the config asks for")
+    parser.add_argument(
+        "--work-dir", metavar="DIR", help="where logs and checkpoints go (default: train.work_dir)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=42, metavar="N", help="of every random number generator (default: 42)"
+    )
+    parser.add_argument(
+        "--trainer.KEY",
+        dest="trainer",
+        default={},
+        metavar="VALUE",
+        help="any argument of lightning.Trainer; wins over what the config asks for",
+    )
 
 
 def file_request(args: argparse.Namespace) -> Request:
@@ -46,15 +69,24 @@ def file_request(args: argparse.Namespace) -> Request:
     """
     from adapter.pipeline import Request
 
-    return Request(args.config, overrides=parse_overrides(args.overrides), imports=args.imports,
-                   trust_remote_code=args.trust_remote_code, strict=args.strict)
+    return Request(
+        args.config,
+        overrides=parse_overrides(args.overrides),
+        imports=args.imports,
+        trust_remote_code=args.trust_remote_code,
+        strict=args.strict,
+    )
 
 
 def run_request(args: argparse.Namespace) -> Request:
     """The same with the arguments of `add_run_arguments`.
 
     Raises:
-        ConfigError: An override that is not ``key=value``, or a ``--trainer.KEY`` that Lightning would not take.
+        ConfigError: An override that is not ``key=value``, or a ``--trainer.KEY`` that Lightning refuses.
     """
-    return replace(file_request(args), work_dir=args.work_dir, seed=args.seed,
-                   trainer_args=read_trainer_arguments(args.trainer))
+    return replace(
+        file_request(args),
+        work_dir=args.work_dir,
+        seed=args.seed,
+        trainer_args=read_trainer_arguments(args.trainer),
+    )

@@ -24,8 +24,13 @@ def kinds() -> dict[str, Registry]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``adapter list``."""
-    parser.add_argument("kind", metavar="KIND", nargs="?", choices=list(kinds()),
-                        help=f"one kind only, a line a name: {', '.join(kinds())}")
+    parser.add_argument(
+        "kind",
+        metavar="KIND",
+        nargs="?",
+        choices=list(kinds()),
+        help=f"one kind only, a line a name: {', '.join(kinds())}",
+    )
     add_import_argument(parser)
 
 

@@ -16,6 +16,8 @@ from adapter.cli.trainer_arguments import split_trainer_arguments
 from adapter.errors import ConfigError, nearest
 
 FAILURE, CONFIG_ERROR, INTERRUPTED, READER_GONE = 1, 2, 130, 141
+MORE_HELP = """`adapter COMMAND --help` explains a command.
+example: adapter fit configs/quickstart.yaml"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,25 +49,31 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def find_commands() -> dict[str, ModuleType]:
     """The command modules of this folder by name."""
-    modules = {info.name: importlib.import_module(f"{cli.__name__}.{info.name}")
-               for info in pkgutil.iter_modules(cli.__path__)}
+    modules = {
+        info.name: importlib.import_module(f"{cli.__name__}.{info.name}")
+        for info in pkgutil.iter_modules(cli.__path__)
+    }
     return {name: module for name, module in sorted(modules.items()) if hasattr(module, "EXAMPLE")}
 
 
 def parse(name: str, command: ModuleType, words: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command; options and ``key=value`` overrides may come in any order.
 
-    ``--trainer.KEY`` accepts any key, which argparse cannot express: those are taken out first, as ``trainer``.
+    ``--trainer.KEY`` has any key, which argparse cannot express: those are taken out first, as ``trainer``.
     """
     parser = argparse.ArgumentParser(
-        prog=f"adapter {name}", description=_summary(command), epilog=f"example:\n{command.EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        prog=f"adapter {name}",
+        description=_summary(command),
+        epilog=f"example:\n{command.EXAMPLE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     command.add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of a failure")
-    takes_trainer = any(action.dest == "trainer.KEY" for action in parser._actions)
-    rest, trainer = split_trainer_arguments(words) if takes_trainer else (list(words), {})
-    args = parser.parse_intermixed_args(rest)
+    if parser.get_default("trainer") is None:
+        return parser.parse_intermixed_args(words)
+    words, trainer = split_trainer_arguments(words)
+    args = parser.parse_intermixed_args(words)
     args.trainer = trainer
     return args
 
@@ -75,10 +83,10 @@ def _overview(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
     width = max(map(len, commands), default=0)
     rows = [f"  {name:{width}}  {_summary(module)}" for name, module in commands.items()]
     parser = argparse.ArgumentParser(
-        prog="adapter", usage="adapter COMMAND ... | --help | --version",
+        prog="adapter",
+        usage="adapter COMMAND ... | --help | --version",
         description="Run training configs written for ModelScope's EpochBasedTrainer on PyTorch Lightning.",
-        epilog="\n".join(["commands:", *rows, "", "`adapter COMMAND --help` explains one, with an example.",
-                          "example: adapter fit configs/quickstart.yaml"]),
+        epilog="\n".join(["commands:", *rows, "", MORE_HELP]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", metavar="COMMAND", nargs="?", help=argparse.SUPPRESS)

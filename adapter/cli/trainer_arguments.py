@@ -54,22 +54,31 @@ def read_trainer_arguments(texts: Mapping[str, str]) -> dict[str, Any]:
     parser = ArgumentParser(exit_on_error=False)
     parser.add_class_arguments(Trainer)
     parameters = inspect.signature(Trainer).parameters
-    values: dict[str, Any] = {}
-    problems: list[Problem] = []
-    for key, text in texts.items():
-        if key not in parameters:
-            problems.append(Problem(PREFIX + key, "lightning.Trainer takes no such argument",
-                                    nearest=nearest(key, parameters), kind="name"))
-            continue
-        try:
-            values[key] = parser.parse_args([f"--{key}={text}"])[key]
-            json.dumps(values[key])
-        except argparse.ArgumentError:
-            allowed = inspect.formatannotation(parameters[key].annotation).replace("typing.", "")
-            problems.append(Problem(PREFIX + key, f"found '{text}'", allowed=allowed))
-        except TypeError:  # the description of an object, such as a logger, which nothing here would build
-            problems.append(Problem(PREFIX + key, f"found '{text}', which names an object",
-                                    allowed="a number, a text, true, false, null, or a list or dict of these"))
+    found = {key: _read(key, text, parser, parameters) for key, text in texts.items()}
+    problems = [value for value in found.values() if isinstance(value, Problem)]
     if problems:
         raise ConfigError(problems, "command line")
-    return values
+    return found
+
+
+def _read(
+    key: str, text: str, parser: argparse.ArgumentParser, parameters: Mapping[str, inspect.Parameter]
+) -> Any:
+    """The value of one argument, or what is wrong with it."""
+    name = PREFIX + key
+    if key not in parameters:
+        guess = nearest(key, parameters)
+        return Problem(name, "lightning.Trainer takes no such argument", nearest=guess, kind="name")
+    try:
+        value = getattr(parser.parse_args([f"--{key}={text}"]), key)
+        json.dumps(value)
+        return value
+    except argparse.ArgumentError:
+        allowed = inspect.formatannotation(parameters[key].annotation).replace("typing.", "")
+        return Problem(name, f"found '{text}'", allowed=allowed)
+    except (
+        TypeError
+    ):  # jsonargparse's description of an object, such as a logger, which nothing here would build
+        return Problem(
+            name, f"found '{text}', which names an object", allowed="numbers, texts, true, false, null"
+        )

@@ -13,8 +13,12 @@ EXAMPLE = "  adapter validate configs/quickstart.yaml --ckpt work_dir/quickstart
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``adapter validate``."""
     add_config_arguments(parser)
-    parser.add_argument("--ckpt", metavar="PATH", required=True,
-                        help="weights to evaluate: a .pth file of a pair, its name without the ending, or a .bin file")
+    parser.add_argument(
+        "--ckpt",
+        metavar="PATH",
+        required=True,
+        help="weights to evaluate: a .pth file of a pair, its name without the ending, or a .bin file",
+    )
     parser.add_argument("--json", action="store_true", help="print the metrics as one JSON object")
     add_run_arguments(parser)
 

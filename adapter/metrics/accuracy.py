@@ -43,7 +43,7 @@ class AccuracyMetric(Metric):
             self._add_text(predicted, truth)
             return
         predicted, truth = as_tensor(predicted), as_tensor(truth)
-        if predicted.ndim > truth.ndim and predicted.shape[:-1] == truth.shape:
+        if predicted.ndim > truth.ndim and predicted.shape[:-1] == truth.shape and predicted.shape[-1] > 1:
             predicted = predicted.argmax(-1)
         if predicted.numel() != truth.numel():
             raise _unequal(tuple(predicted.shape), tuple(truth.shape))
@@ -81,7 +81,7 @@ class AccuracyMetric(Metric):
         predicted = torch.cat([values.reshape(-1) for values, _ in self._pending])
         truth = torch.cat([values.reshape(-1) for _, values in self._pending])
         self._pending.clear()
-        self._right = self._right + (predicted == truth).sum()
+        self._right = self._right + (predicted == truth.to(predicted.device)).sum()
 
     def _add_text(self, predicted: Any, truth: Any) -> None:
         if len(predicted) != len(truth):

@@ -19,11 +19,12 @@ FOLD_AFTER = 256  # batches
 
 @METRICS.register_module(module_name="seq-cls-metric")
 class SequenceClassificationMetric(Metric):
-    """accuracy, micro-f1, macro-f1 and f1 (= micro-f1); for two classes accuracy, binary-f1 and f1 (= binary-f1).
+    """accuracy, micro-f1, macro-f1 and f1; for two classes accuracy, binary-f1 and f1.
 
-    A class counts in macro-f1 when it was predicted or is a label. Labels beyond the model's classes count as
-    wrong. The values equal scikit-learn's to the last bit, which is why they are computed in float64 rather
-    than with torchmetrics; the state is three counts a class, where the model runs.
+    The value f1 is the micro one, or the binary one of class 1. A class counts in macro-f1 when it was
+    predicted or is a label. Labels beyond the model's classes count as wrong. The values equal scikit-learn's
+    to the last bit, which is why they are computed in float64 rather than with torchmetrics; the state is
+    three counts a class, where the model runs.
 
     Args:
         logit_name: Output with the scores, (batch, classes).

@@ -85,6 +85,7 @@ class TorchmetricsMetric(Metric):
         predicted, truth = (_join(side) for side in zip(*batches, strict=True))
         if isinstance(predicted, Tensor):
             self.metric.to(predicted.device)
+            truth = truth.to(predicted.device)
         self.metric.update(predicted, truth)
 
 

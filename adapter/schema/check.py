@@ -20,7 +20,6 @@ NAMES = {
     str: "a string",
     dict: "a mapping",
     list: "a list",
-    type(None): "null",
 }
 
 
@@ -101,7 +100,7 @@ def _found(value: Any) -> str:
 
 
 def _allowed(kinds: Kinds, doc: Doc) -> str:
-    return " or ".join(dict.fromkeys(_name(kind, doc) for kind in kinds))
+    return " or ".join(dict.fromkeys(_name(kind, doc) for kind in kinds if kind is not type(None)))
 
 
 def _name(kind: Any, doc: Doc) -> str:

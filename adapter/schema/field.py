@@ -1,6 +1,6 @@
 """What a key of the documented schema means, kept in its annotation for checks and reference pages alike.
 
-A section is a dataclass; its fields are the keys: ``lr: Annotated[float | None, Doc("Learning rate.")] = None``.
+A section is a dataclass, its fields are the keys: ``lr: Annotated[float | None, Doc("Step size.")] = None``.
 A key without a default must be given. A section with a class attribute ``OPEN`` takes other keys too.
 """
 

@@ -1,6 +1,6 @@
 """Contestant: a loop written by hand that does what the config asks for, and no more.
 
-    python hand.py WORKLOAD [SIZE]
+python hand.py WORKLOAD [SIZE]
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ def save(work_dir: str, epoch: int, model: nn.Module, optimizer: Any, scheduler:
     """The .pth pair, and the newest weights linked into output/."""
     weights = f"{work_dir}/epoch_{epoch + 1}.pth"
     torch.save(model.state_dict(), weights)
-    state = {"meta": {"epoch": epoch}, "optimizer": optimizer.state_dict(), "lr_scheduler": scheduler.state_dict()}
+    state = {
+        "meta": {"epoch": epoch},
+        "optimizer": optimizer.state_dict(),
+        "lr_scheduler": scheduler.state_dict(),
+    }
     torch.save(state, f"{work_dir}/epoch_{epoch + 1}_trainer_state.pth")
     os.makedirs(f"{work_dir}/output", exist_ok=True)
     link = f"{work_dir}/output/pytorch_model.bin"
@@ -69,7 +73,9 @@ def fit(load: Workload, work_dir: str, clock: IterationClock, meter: SaveMeter) 
                 losses.append(loss.detach())
                 if (i + 1) % 10 == 0:
                     row = {"epoch": epoch + 1, "iter": i + 1, "lr": optimizer.param_groups[0]["lr"]}
-                    print(json.dumps({**row, "loss": float(torch.stack(losses).mean())}), file=log, flush=True)
+                    print(
+                        json.dumps({**row, "loss": float(torch.stack(losses).mean())}), file=log, flush=True
+                    )
                     losses = []
                 clock.tick()
             if "period" in load.config["evaluation"]:

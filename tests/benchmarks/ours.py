@@ -1,6 +1,6 @@
 """Contestant: this package.
 
-    python ours.py WORKLOAD [SIZE]
+python ours.py WORKLOAD [SIZE]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Contestant: ModelScope's own trainer. Run by a Python that has modelscope.
 
-    python real.py WORKLOAD [SIZE]
+python real.py WORKLOAD [SIZE]
 """
 
 from __future__ import annotations

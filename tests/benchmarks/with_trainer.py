@@ -17,13 +17,29 @@ from workloads import FULL_SIZE, IterationClock, SaveMeter, make
 def probes(hook: type) -> tuple[list[Any], IterationClock, SaveMeter]:
     """Hooks that take the times: around whatever runs at LOW (70), and at the very end of an iteration."""
     clock, meter = IterationClock(), SaveMeter()
-    epoch = lambda self, trainer: clock.start_epoch()  # noqa: E731
-    last = {"PRIORITY": 100, "before_train_epoch": epoch, "after_train_iter": lambda self, trainer: clock.tick()}
-    before = {"PRIORITY": 69, "after_train_epoch": lambda self, trainer: meter.start()}
-    after = {"PRIORITY": 71, "after_train_epoch": lambda self, trainer: meter.stop()}
-    hooks = [type(name, (hook,), methods)() for name, methods in
-             {"LastProbe": last, "BeforeSaving": before, "AfterSaving": after}.items()]
-    return hooks, clock, meter
+
+    class EndOfIteration(hook):
+        PRIORITY = 100
+
+        def before_train_epoch(self, trainer: Any) -> None:
+            clock.start_epoch()
+
+        def after_train_iter(self, trainer: Any) -> None:
+            clock.tick()
+
+    class BeforeSaving(hook):
+        PRIORITY = 69
+
+        def after_train_epoch(self, trainer: Any) -> None:
+            meter.start()
+
+    class AfterSaving(hook):
+        PRIORITY = 71
+
+        def after_train_epoch(self, trainer: Any) -> None:
+            meter.stop()
+
+    return [EndOfIteration(), BeforeSaving(), AfterSaving()], clock, meter
 
 
 def run(name: str, size: int, build_trainer: Callable[..., Any], hook: type) -> dict[str, float]:
@@ -36,9 +52,19 @@ def run(name: str, size: int, build_trainer: Callable[..., Any], hook: type) -> 
         with open(path, "w") as file:
             json.dump(load.config, file)
         began = time.perf_counter()
-        trainer = build_trainer("trainer", {
-            "cfg_file": path, "model": load.model, "train_dataset": load.train, "eval_dataset": load.evaluation,
-            "device": "cpu", "seed": 42, "work_dir": work_dir, "callbacks": hooks})
+        trainer = build_trainer(
+            "trainer",
+            {
+                "cfg_file": path,
+                "model": load.model,
+                "train_dataset": load.train,
+                "eval_dataset": load.evaluation,
+                "device": "cpu",
+                "seed": 42,
+                "work_dir": work_dir,
+                "callbacks": hooks,
+            },
+        )
         built = time.perf_counter()
         if name == "evaluate":
             trainer.evaluate()

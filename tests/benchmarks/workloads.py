@@ -2,11 +2,12 @@
 
 ``fit``       MLP 32-64-4, batch 16, 2 epochs; size: iterations an epoch
 ``evaluate``  MLP 32-64-10, batch 32; size: evaluation samples
-``save``      one wide linear layer under AdamW, 3 epochs of 2 iterations, saved after each; size: megabytes of weights
+``save``      one wide linear layer under AdamW, saved after each of 3 epochs; size: megabytes of weights
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,7 @@ class Workload:
 
 
 class Classifier(nn.Module):
-    """forward(feat: (B, features), labels: (B,) int64) -> {"logits": (B, classes), "loss": mean cross entropy}."""
+    """forward(feat (B, features), labels (B,) int64) -> {"logits": (B, classes), "loss": cross entropy}."""
 
     def __init__(self, *layers: nn.Module) -> None:
         super().__init__()
@@ -117,19 +118,19 @@ class IterationClock:
 
     def result(self) -> dict[str, float]:
         """Microseconds from the end of an iteration to the end of the next: median and mean."""
-        gaps = sorted(b - a for ticks in self.epochs for a, b in zip(ticks, ticks[1:], strict=False))
+        gaps = sorted(b - a for ticks in self.epochs for a, b in itertools.pairwise(ticks))
         return {"iter_median_us": 1e6 * gaps[len(gaps) // 2], "iter_mean_us": 1e6 * sum(gaps) / len(gaps)}
 
 
 class SaveMeter:
-    """Seconds and extra peak memory (MiB of resident memory) of the slowest-but-one of several savings."""
+    """Seconds, and extra peak of resident memory in MiB, of each saving."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self.megabytes: list[float] = []
 
     def start(self) -> None:
-        """Saving begins: the kernel's high-water mark of this process starts again from what is resident now."""
+        """Saving begins: the high-water mark of this process starts again from what is resident now."""
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
         self._resident, self._began = _status_mib("VmRSS"), time.perf_counter()

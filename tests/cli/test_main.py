@@ -18,12 +18,20 @@ HEAVY = ("torch", "lightning", "numpy", "datasets", "torchmetrics", "jsonargpars
 
 def loaded_by(words: list[str], folder: Path) -> tuple[int, list[str]]:
     """Exit status of `adapter WORDS`, and which of the heavy modules it had imported by then."""
-    code = ("import sys\nfrom adapter.cli.main import main\n"
-            f"try: status = main({words!r})\n"
-            "except SystemExit as stop: status = stop.code\n"
-            f"print(status, *[name for name in {HEAVY!r} if name in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env={"PYTHONPATH": str(ROOT)},
-                          capture_output=True, text=True, check=True)
+    code = (
+        "import sys\nfrom adapter.cli.main import main\n"
+        f"try: status = main({words!r})\n"
+        "except SystemExit as stop: status = stop.code\n"
+        f"print(status, *[name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     status, *modules = done.stdout.splitlines()[-1].split()
     return int(status), modules
 
@@ -33,7 +41,9 @@ def test_finds_every_command() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_a_command_has_its_summary_and_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_of_a_command_has_its_summary_and_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stop:
         command_line.main([name, "--help"])
     out = capsys.readouterr().out
@@ -89,7 +99,11 @@ def test_wrong_use_is_status_2(words: list[str], text: str, capsys: pytest.Captu
     ],
 )
 def test_config_error_is_text_and_status_2(
-    content: str | None, words: list[str], texts: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: str | None,
+    words: list[str],
+    texts: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     config = tmp_path / "config.yaml"
     if content is not None:
@@ -166,7 +180,14 @@ def test_debug_shows_the_traceback(failing: Path, capsys: pytest.CaptureFixture[
 
 
 def test_nobody_reads_to_the_end(tmp_path: Path) -> None:
-    done = subprocess.run(f"{sys.executable} -m adapter list metric | head -1", shell=True, cwd=tmp_path,
-                          env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        f"{sys.executable} -m adapter list metric | head -1",
+        shell=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.splitlines()
     assert done.stderr == ""

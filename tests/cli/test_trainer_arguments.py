@@ -55,14 +55,24 @@ def test_read(key: str, text: str, value: Any) -> None:
 
 def test_read_names_every_wrong_argument() -> None:
     with pytest.raises(ConfigError) as caught:
-        read_trainer_arguments({"max_epoch": "3", "max_epochs": "x", "devices": "1", "precision": "17",
-                                "profiler": "lightning.pytorch.profilers.SimpleProfiler"})
+        read_trainer_arguments(
+            {
+                "max_epoch": "3",
+                "max_epochs": "x",
+                "devices": "1",
+                "precision": "17",
+                "profiler": "lightning.pytorch.profilers.SimpleProfiler",
+            }
+        )
     text = str(caught.value)
     assert "4 problems" in text
     assert "--trainer.max_epoch: lightning.Trainer takes no such argument. Did you mean 'max_epochs'?" in text
     assert "--trainer.max_epochs: found 'x'; allowed: Optional[int]" in text
     assert "--trainer.precision: found '17'; allowed: " in text
-    assert "--trainer.profiler: found 'lightning.pytorch.profilers.SimpleProfiler', which names an object" in text
+    assert (
+        "--trainer.profiler: found 'lightning.pytorch.profilers.SimpleProfiler', which names an object"
+        in text
+    )
 
 
 def test_read_nothing() -> None:

@@ -2,7 +2,7 @@
 
     python -m tests.parity.play {ours,real} OUT.json [CASE ...]
 
-Both trainers get the same arguments. Run it in a process of its own: `real` needs a Python that has modelscope.
+Both trainers get the same arguments; `real` needs a Python that has modelscope.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def play(name: str, build_trainer: Callable[..., Any], hook: type) -> dict[str, 
     """Train one case to its end.
 
     Returns:
-        `steps` loss and learning rate after all hooks of each iteration; `events` stage, epoch, iter and inner_iter
-        as the last hook sees them; `hook_order`; `log_json` and `log_text` lines without times; `files` and
-        `folders` of the work directory; `weights` as float64, which holds every float32 exactly; `metric_values`;
-        `checkpoint` the keys of the newest pair.
+        `steps`: loss and learning rate of each iteration, after all hooks; `events`: stage, epoch, iter,
+        inner_iter as the last hook sees them; `hook_order`; `log_json`, `log_text`: without times; `files`,
+        `folders`: names in the work directory; `weights`: as float64, which holds every float32 exactly;
+        `metric_values`; `checkpoint`: keys of the newest pair.
     """
     options = dict(CASES[name].get("run", {}))
     model = TinyNet(options.pop("dropout", 0.0))
@@ -45,14 +45,29 @@ def play(name: str, build_trainer: Callable[..., Any], hook: type) -> dict[str, 
         work_dir = Path(folder, "work")
         work_dir.mkdir()
         probe, seen = make_probe(hook)
-        trainer = build_trainer("trainer", {
-            "cfg_file": str(config), "model": model, "train_dataset": data(38), "eval_dataset": data(18),
-            "device": "cpu", "seed": 42, "work_dir": str(work_dir), "callbacks": [probe], **options})
+        trainer = build_trainer(
+            "trainer",
+            {
+                "cfg_file": str(config),
+                "model": model,
+                "train_dataset": data(38),
+                "eval_dataset": data(18),
+                "device": "cpu",
+                "seed": 42,
+                "work_dir": str(work_dir),
+                "callbacks": [probe],
+                **options,
+            },
+        )
         trainer.train()
         weights = {key: value.double().flatten().tolist() for key, value in model.state_dict().items()}
         return {
-            **seen, "weights": weights, "metric_values": trainer.metric_values,
-            "hook_order": [type(each).__name__ for each in trainer.hooks], **read_work_dir(work_dir)}
+            **seen,
+            "weights": weights,
+            "metric_values": trainer.metric_values,
+            "hook_order": [type(each).__name__ for each in trainer.hooks],
+            **read_work_dir(work_dir),
+        }
 
 
 def make_probe(hook: type) -> tuple[Any, dict[str, list[Any]]]:
@@ -63,8 +78,13 @@ def make_probe(hook: type) -> tuple[Any, dict[str, list[Any]]]:
         def note(self: Any, trainer: Any) -> None:
             seen["events"].append([stage, trainer.epoch, trainer.iter, trainer.inner_iter])
             if stage == "after_train_iter":
-                seen["steps"].append({"loss": float(trainer.log_buffer.val_history["loss"][-1]),
-                                      "lr": trainer.optimizer.param_groups[0]["lr"]})
+                seen["steps"].append(
+                    {
+                        "loss": float(trainer.log_buffer.val_history["loss"][-1]),
+                        "lr": trainer.optimizer.param_groups[0]["lr"],
+                    }
+                )
+
         return note
 
     methods = {stage: at(stage) for stage in hook.stages}
@@ -74,19 +94,30 @@ def make_probe(hook: type) -> tuple[Any, dict[str, list[Any]]]:
 def read_work_dir(work_dir: Path) -> dict[str, Any]:
     """File names, log lines and the keys of the newest checkpoint pair."""
     stamp = re.compile(r"\d{8}_\d{6}")
-    rows = [json.loads(line) for path in sorted(work_dir.glob("*.log.json")) for line in path.read_text().splitlines()]
+    rows = [
+        json.loads(line)
+        for path in sorted(work_dir.glob("*.log.json"))
+        for line in path.read_text().splitlines()
+    ]
     states = sorted(work_dir.glob("*_trainer_state.pth"), key=lambda path: path.stat().st_mtime_ns)
     pair = {}
     if states:
         weights = states[-1].with_name(states[-1].name.replace("_trainer_state", ""))
-        pair = {"trainer_state": sorted(torch.load(states[-1], weights_only=False)),
-                "model": sorted(torch.load(weights, weights_only=True))}
+        pair = {
+            "trainer_state": sorted(torch.load(states[-1], weights_only=False)),
+            "model": sorted(torch.load(weights, weights_only=True)),
+        }
     return {
         "files": sorted(stamp.sub("<timestamp>", path.name) for path in work_dir.iterdir()),
-        "folders": {path.name: sorted(each.name for each in path.iterdir())
-                    for path in work_dir.iterdir() if path.is_dir()},
+        "folders": {
+            path.name: sorted(each.name for each in path.iterdir())
+            for path in work_dir.iterdir()
+            if path.is_dir()
+        },
         "log_json": [{key: value for key, value in row.items() if key not in TIMING} for row in rows],
-        "log_text": [line for path in sorted(work_dir.glob("*.log")) for line in progress_lines(path.read_text())],
+        "log_text": [
+            line for path in sorted(work_dir.glob("*.log")) for line in progress_lines(path.read_text())
+        ],
         "checkpoint": pair,
     }
 
@@ -101,10 +132,12 @@ def progress_lines(log: str) -> list[str]:
 
 
 def main(which: str, out: str, names: list[str]) -> None:
-    """Play the named cases, or all, each in a fork: the real trainer keeps log and defaults for a whole process."""
+    """Play the named cases, or all, each in a fork: the real trainer has one log for a whole process."""
     torch.set_num_threads(1)
-    build_trainer, hook = (getattr(importlib.import_module(module), name)
-                           for module, name in zip(TRAINERS[which], ("build_trainer", "Hook"), strict=True))
+    build_trainer, hook = (
+        getattr(importlib.import_module(module), name)
+        for module, name in zip(TRAINERS[which], ("build_trainer", "Hook"), strict=True)
+    )
     found = {}
     for name in names or CASES:
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as fork:

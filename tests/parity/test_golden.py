@@ -16,8 +16,15 @@ from tests.parity.play import play
 
 GOLDEN = Path(__file__).parent / "golden"
 # name in a recording -> name in what `play` returns
-FIELDS = {"steps": "steps", "final": "weights", "log_json": "log_json", "metric_values": "metric_values",
-          "hook_order": "hook_order", "files": "files", "output_files": "folders"}
+FIELDS = {
+    "steps": "steps",
+    "final": "weights",
+    "log_json": "log_json",
+    "metric_values": "metric_values",
+    "hook_order": "hook_order",
+    "files": "files",
+    "output_files": "folders",
+}
 # stages the trainer recorded here never fires, and ours does
 ONLY_OURS = {"before_val_epoch", "before_val_iter", "after_val_iter", "after_val_epoch"}
 

@@ -16,16 +16,34 @@ from tests.parity.test_golden import ONLY_OURS
 
 REAL_PYTHON = os.environ.get("ADAPTER_REAL_PYTHON", "")
 ROOT = Path(__file__).parents[2]
-FIELDS = ("steps", "weights", "metric_values", "hook_order", "log_json", "log_text", "files", "folders", "checkpoint")
+FIELDS = (
+    "steps",
+    "weights",
+    "metric_values",
+    "hook_order",
+    "log_json",
+    "log_text",
+    "files",
+    "folders",
+    "checkpoint",
+)
 
 pytestmark = pytest.mark.skipif(
-    not REAL_PYTHON, reason="ADAPTER_REAL_PYTHON names no Python that has modelscope; .ci/run installs one and sets it")
+    not REAL_PYTHON,
+    reason="ADAPTER_REAL_PYTHON names no Python that has modelscope; .ci/run installs one and sets it",
+)
 
 
 def run(which: str, python: str, out: Path) -> dict[str, Any]:
     """What all cases did, in one process of their own."""
-    done = subprocess.run([python, "-m", "tests.parity.play", which, str(out)], cwd=ROOT, capture_output=True,
-                          text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False)
+    done = subprocess.run(
+        [python, "-m", "tests.parity.play", which, str(out)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(out.read_text())
 

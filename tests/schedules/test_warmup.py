@@ -1,4 +1,4 @@
-"""Rates recorded from modelscope 1.40.2: recorded_rates.json holds one an iteration, or one an epoch when by epoch."""
+"""recorded_rates.json: rates of modelscope 1.40.2, one an iteration, or one an epoch for those by epoch."""
 
 import json
 from pathlib import Path
@@ -72,7 +72,9 @@ def test_a_resumed_warmup_goes_on_where_it_was(taken):
 def test_every_parameter_group_starts_from_its_own_rate():
     groups = [{"params": [torch.nn.Parameter(torch.zeros(1))], "lr": lr} for lr in (1.0, 0.1)]
     opt = torch.optim.SGD(groups, lr=0.5)
-    step(opt, build_warmup(StepLR(opt, 10), {"type": "ConstantWarmup", "warmup_iters": 5, "warmup_ratio": 0.5}))
+    step(
+        opt, build_warmup(StepLR(opt, 10), {"type": "ConstantWarmup", "warmup_iters": 5, "warmup_ratio": 0.5})
+    )
     assert [group["lr"] for group in opt.param_groups] == [0.5, 0.05]
 
 
@@ -87,7 +89,7 @@ def test_every_parameter_group_starts_from_its_own_rate():
     ],
 )
 def test_a_wrong_warmup_is_refused(cfg, told):
-    with pytest.raises(ConfigError, match="train.lr_scheduler.options.warmup") as caught:
+    with pytest.raises(ConfigError, match=r"train\.lr_scheduler\.options\.warmup") as caught:
         build_warmup(StepLR(optimizer(), 1), cfg)
     assert told in str(caught.value)
 

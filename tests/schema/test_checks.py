@@ -7,6 +7,7 @@ import pytest
 from adapter.config.config import Config
 from adapter.schema import check
 from adapter.schema.checks import RULES
+from adapter.schema.hooks import DOCUMENTED, unavailable
 
 GOOD = {
     "task": "image-classification",
@@ -16,7 +17,7 @@ GOOD = {
         "optimizer": {"type": "SGD", "lr": 0.1},
         "lr_scheduler": {"type": "StepLR", "step_size": 1},
     },
-    "evaluation": {"metrics": ["accuracy"], "period": {"interval": 1}},
+    "evaluation": {"metrics": ["seq-cls-metric"], "period": {"interval": 1}},
 }
 PLATEAU = {"type": "ReduceLROnPlateau"}
 PLATEAU_HOOK = {"type": "PlateauLrSchedulerHook", "metric_key": "accuracy"}
@@ -40,12 +41,17 @@ def test_a_good_config_has_no_problem():
         ({"train.optimizer.type": "SDG"}, "train.optimizer.type", "name", "Did you mean 'SGD'?"),
         ({"train.lr_scheduler.type": "StepLr"}, "train.lr_scheduler.type", "name", "Did you mean 'StepLR'?"),
         ({"model.type": "mlp_classifier"}, "model.type", "name", "Did you mean 'mlp-classifier'?"),
-        ({"evaluation.metrics": ["acuracy"]}, "evaluation.metrics[0]", "name", "Did you mean 'accuracy'?"),
         (
-            {"evaluation.metrics": {"type": "acuracy"}},
-            "evaluation.metrics.type",
+            {"evaluation.metrics": ["seq-cls-metrics"]},
+            "evaluation.metrics[0]",
             "name",
-            "unknown metric 'acuracy'",
+            "Did you mean 'seq-cls-metric'?",
+        ),
+        (
+            {"evaluation.metrics": [{"type": "seq-cls-metrics"}]},
+            "evaluation.metrics[0].type",
+            "name",
+            "unknown metric 'seq-cls-metrics'",
         ),
         (
             {"evaluation.metrics": []},
@@ -63,7 +69,7 @@ def test_a_good_config_has_no_problem():
             {"train.hooks": [{"type": "collections.OrderedDict"}]},
             "train.hooks[0].type",
             "name",
-            "is not a hook",
+            "is no hook",
         ),
         ({"train.hooks": [{"type": "no.such.Hook"}]}, "train.hooks[0].type", "name", "cannot import"),
         (
@@ -134,7 +140,7 @@ def test_refused(options, key, kind, said):
     [
         {"train.lr_scheduler": PLATEAU, "train.lr_scheduler_hook": PLATEAU_HOOK},
         {"evaluation.period": None, "evaluation.metrics": None},
-        {"evaluation.metrics": "accuracy"},
+        {"evaluation.metrics": "seq-cls-metric"},
         {"task": "text-classification", "evaluation.metrics": None},
         {"train.optimizer_hook": {"type": "NoneOptimizerHook"}},
         {"train.hooks": [{"type": "adapter.hooks.iter_timer.IterTimerHook"}]},
@@ -144,15 +150,21 @@ def test_accepted(options):
     assert refusals(options) == {}
 
 
-def test_documented_hooks_without_a_class_are_refused(monkeypatch):
-    for options, keywords, key in [
-        ({"train.hooks": [{"type": "SwiftHook"}]}, None, "train.hooks[0].type"),
-        ({}, {"launcher": "pytorch"}, "launcher"),
-    ]:
-        monkeypatch.setattr(
-            "adapter.schema.checks.unavailable", lambda hook: hook in ("SwiftHook", "DDPHook")
-        )
-        assert "not available in this version" in refusals(options, keywords)[key].found
+@pytest.mark.parametrize("name", [name for name in DOCUMENTED if unavailable(name)])
+def test_documented_hooks_without_a_class_are_refused(name):
+    found = refusals({"train.hooks": [{"type": name}]})
+    assert "not available in this version" in found["train.hooks[0].type"].found
+
+
+@pytest.mark.parametrize(
+    ("keyword", "hook"), [("use_fp16", "TorchAMPOptimizerHook"), ("launcher", "DDPHook")]
+)
+def test_a_keyword_that_adds_a_hook_answers_for_it(keyword, hook):
+    assert (
+        set(refusals({}, {keyword: True})) == {keyword}
+        if unavailable(hook)
+        else not refusals({}, {keyword: "mpi"})
+    )
 
 
 @pytest.mark.parametrize("rule", RULES)

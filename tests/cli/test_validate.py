@@ -1,0 +1,41 @@
+"""``adapter validate`` with the checkpoints that ``adapter fit`` leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from adapter.cli.main import main
+from tests.cli.test_fit import config, log_of  # noqa: F401
+
+CHECKPOINTS = ["epoch_1.pth", "epoch_1", "output/pytorch_model.bin"]
+
+
+@pytest.fixture
+def run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:  # noqa: F811
+    assert main(["fit", str(config), "train.max_epochs=1", "--work-dir", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_prints_the_metrics_of_the_run(
+    name: str, run: Path, config: Path, capsys: pytest.CaptureFixture[str]  # noqa: F811
+) -> None:
+    words = ["validate", str(config), "--ckpt", str(run / name), "--work-dir", str(run)]
+    logged = next(row for row in log_of(run) if row["mode"] == "eval")
+    assert main(words) == 0
+    lines = dict(line.split() for line in capsys.readouterr().out.splitlines())
+    assert float(lines["accuracy"]) == pytest.approx(logged["evaluation/accuracy"], abs=1e-5)
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"accuracy": float(lines["accuracy"])}
+
+
+def test_names_a_checkpoint_that_is_not_there(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]  # noqa: F811
+) -> None:
+    status = main(["validate", str(config), "--ckpt", str(tmp_path / "gone.pth"), "--work-dir", str(tmp_path)])
+    assert status == 1
+    assert "gone.pth" in capsys.readouterr().err

@@ -1,0 +1,106 @@
+import json
+
+import pytest
+import torch
+
+from adapter.data.files import CsvDataset, JsonDataset, ParquetDataset, TextDataset
+from adapter.errors import ConfigError
+
+CSV = "p0,p1,label,name,weight\n1,2.5,0,x,\n3,4,1,y,2\n"
+
+
+@pytest.fixture
+def csv(tmp_path):
+    (tmp_path / "rows.csv").write_text(CSV)
+    return tmp_path
+
+
+def plain(sample):
+    return {
+        name: value.tolist() if isinstance(value, torch.Tensor) else value for name, value in sample.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ({"features": "p*", "label": "label"}, {"features": [3.0, 4.0], "label": 1}),
+        ({"features": ["p1", "p0"]}, {"features": [4.0, 3.0]}),
+        ({"columns": {"x": "p0", "who": "name"}, "label": "label"}, {"x": 3, "who": "y", "label": 1}),
+        ({"columns": {"w": "weight"}}, {"w": 2.0}),
+        ({"label": "label"}, {"label": 1}),
+        ({}, {"p0": 3, "p1": 4.0, "label": 1, "name": "y", "weight": 2.0}),
+    ],
+)
+def test_columns_become_a_sample(csv, args, expected):
+    dataset = CsvDataset("rows.csv", base_dir=csv, **args)
+    assert len(dataset) == 2
+    assert plain(dataset[1]) == expected
+
+
+def test_numbers_are_float32_or_int64_tensors(csv):
+    sample = CsvDataset("rows.csv", features="p*", columns={"p1": "p1"}, label="label", base_dir=csv)[0]
+    assert {name: value.dtype for name, value in sample.items()} == {
+        "features": torch.float32,
+        "p1": torch.float32,
+        "label": torch.int64,
+    }
+
+
+@pytest.mark.parametrize("absolute", [True, False])
+def test_files_of_a_list_come_one_after_the_other(csv, absolute, monkeypatch):
+    monkeypatch.chdir(csv)
+    name = str(csv / "rows.csv") if absolute else "rows.csv"
+    dataset = CsvDataset([name, name], label="label")
+    assert [int(sample["label"]) for sample in dataset] == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_json(tmp_path, as_list):
+    rows = [{"text": "a", "label": 1}, {"text": "b", "label": 0}]
+    text = json.dumps(rows) if as_list else "\n".join(map(json.dumps, rows))
+    (tmp_path / "rows.json").write_text(text)
+    assert [plain(row) for row in JsonDataset("rows.json", base_dir=tmp_path)] == rows
+
+
+def test_parquet(tmp_path):
+    import pyarrow.parquet
+
+    table = pyarrow.table({"x": [1.5, 2.5], "flag": [True, False]})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    dataset = ParquetDataset("rows.parquet", features=["x"], label="flag", base_dir=tmp_path)
+    assert plain(dataset[0]) == {"features": [1.5], "label": 1}
+
+
+def test_text(tmp_path):
+    (tmp_path / "lines.txt").write_text("one\ntwo\n")
+    assert list(TextDataset("lines.txt", base_dir=tmp_path)) == [{"text": "one"}, {"text": "two"}]
+
+
+def test_the_console_stays_silent(csv, capfd):
+    CsvDataset("rows.csv", base_dir=csv)
+    (csv / "bad.csv").write_text("a\n1\n1,2\n")
+    with pytest.raises(ConfigError):
+        CsvDataset("bad.csv", base_dir=csv)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "told"),
+    [
+        (CSV, {"file": "row.csv"}, "Did you mean 'rows.csv'?"),
+        (CSV, {"file": ["rows.csv", "none/rows.csv"]}, "no such file"),
+        (CSV, {"label": "lable"}, "Did you mean 'label'?"),
+        (CSV, {"columns": {"x": "p2"}}, "no column 'p2'"),
+        (CSV, {"features": ["p*", "q*"]}, "no column 'q*'"),
+        (CSV, {"label": "name"}, "column 'name'"),
+        (CSV, {"features": ["p0", "weight"]}, "1 empty cells"),
+        ("", {}, "No columns to parse"),
+        ("a,b\n1,2\n1,2,3\n", {}, "line 3"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(tmp_path, text, args, told):
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        CsvDataset(**{"file": "rows.csv", "base_dir": tmp_path, **args})
+    assert told in str(caught.value)

@@ -1,0 +1,66 @@
+import pytest
+
+from adapter.errors import ConfigError
+from adapter.metrics.build import build_metrics
+from adapter.metrics.metric import Metric
+from adapter.metrics.task_metrics import DEFAULTS, task_default_metrics
+from adapter.plan import Component
+from adapter.registry import METRICS
+
+
+class CountMetric(Metric):
+    """A user's own: the number of batches, times a factor."""
+
+    def __init__(self, factor=1):
+        self.factor, self.count = factor, 0
+
+    def add(self, outputs, inputs):
+        self.count += self.factor
+
+    def evaluate(self):
+        return {"count": self.count}
+
+    def merge(self, other):
+        self.count += other.count
+
+
+def test_each_component_gives_a_metric_in_order():
+    metrics = build_metrics([Component("accuracy"), Component("loss-metric", {"loss_key": "nll"})])
+    assert [type(metric).__name__ for metric in metrics] == ["AccuracyMetric", "LossMetric"]
+    assert metrics[1].loss_key == "nll"
+
+
+def test_the_users_own_metric_by_registered_name_and_import_path(monkeypatch):
+    monkeypatch.setattr(METRICS, "_modules", {"default": {"my-count": CountMetric}})
+    path = f"{CountMetric.__module__}.CountMetric"
+    for metric in build_metrics([Component("my-count", {"factor": 2}), Component(path, {"factor": 2})]):
+        metric.add({}, {})
+        assert metric.evaluate() == {"count": 2}
+
+
+def test_all_problems_are_reported_at_once():
+    components = [
+        Component("seq-cls-metrics"),
+        Component("collections.OrderedDict"),
+        Component("loss-metric", {"los_key": "x"}),
+        Component("accuracy"),
+    ]
+    with pytest.raises(ConfigError) as caught:
+        build_metrics(components)
+    assert [(problem.key, problem.nearest) for problem in caught.value.problems] == [
+        ("evaluation.metrics[0].type", "seq-cls-metric"),
+        ("evaluation.metrics[1].type", ""),
+        ("evaluation.metrics[2].los_key", "loss_key"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [("text-classification", ("seq-cls-metric",)), ("image-classification", ()), (None, ())],
+)
+def test_default_metrics_of_a_task(task, expected):
+    assert task_default_metrics(task) == expected
+
+
+def test_every_task_with_a_default_has_at_least_one_name():
+    assert all(names and all(isinstance(name, str) for name in names) for names in DEFAULTS.values())

@@ -24,7 +24,7 @@ class LogBuffer:
 
     def __init__(self) -> None:
         self._values: dict[str, list[Any]] = {}
-        self._read: dict[str, int] = {}  # how many leading entries of each list are plain numbers already
+        self._read: dict[str, int] = {}  # leading entries known to be plain numbers, of names that get tensors
         self._counts: dict[str, list[Number]] = {}
         self.output: dict[str, Any] = {}
         self.ready = False
@@ -32,8 +32,7 @@ class LogBuffer:
     @property
     def val_history(self) -> dict[str, list[Any]]:
         """Name to every value since the epoch began, as plain numbers; reading it waits for the device."""
-        for name, values in self._values.items():
-            self._fetch(name, values)
+        self._fetch()
         return self._values
 
     @property
@@ -57,21 +56,21 @@ class LogBuffer:
         for name, value in values.items():
             if not isinstance(value, (int, float)) and hasattr(value, "detach"):
                 value = value.detach().clone()
-            history = self._values.get(name)
-            if history is None:
-                self._values[name], self._counts[name], self._read[name] = [value], [count], 0
-            else:
-                history.append(value)
+                self._read.setdefault(name, len(self._values.get(name, ())))
+            if name in self._values:
+                self._values[name].append(value)
                 self._counts[name].append(count)
+            else:
+                self._values[name], self._counts[name] = [value], [count]
 
     def average(self, n: int = 0) -> None:
         """Write the weighted mean of the last ``n`` values of each name (0: of all) to ``output``; sets ``ready``."""
         import numpy as np
 
+        self._fetch()
         for name, values in self._values.items():
-            self._fetch(name, values)
             weights = np.array(self._counts[name][-n:])
-            self.output[name] = float(np.sum(np.array(values[-n:]) * weights) / np.sum(weights))
+            self.output[name] = float((np.array(values[-n:]) * weights).sum() / weights.sum())
         self.ready = True
 
     def clear(self) -> None:
@@ -86,14 +85,21 @@ class LogBuffer:
         self.output.clear()
         self.ready = False
 
-    def _fetch(self, name: str, values: list[Any]) -> None:
-        """Replace the tensors at the end of a history by numbers, in one transfer."""
-        start = self._read[name]
-        pending = values[start:]
-        if any(hasattr(value, "detach") for value in pending):
-            import torch
+    def _fetch(self) -> None:
+        """Replace the tensors in the histories by numbers, one transfer from the device a name."""
+        for name, start in self._read.items():
+            values = self._values[name]
+            if start < len(values):
+                values[start:] = _numbers(values[start:])
+                self._read[name] = len(values)
 
-            device = next(value.device for value in pending if isinstance(value, torch.Tensor))
-            stacked = torch.stack([torch.as_tensor(value, device=device).reshape(()) for value in pending])
-            values[start:] = stacked.tolist()
-        self._read[name] = len(values)
+
+def _numbers(values: list[Any]) -> list[Any]:
+    """Plain numbers of tensors (and numbers) that are on one device."""
+    import torch
+
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    if len(tensors) < len(values) or all(tensor.device.type == "cpu" for tensor in tensors):
+        return [value.item() if isinstance(value, torch.Tensor) else value for value in values]
+    numbers: list[Any] = torch.stack([tensor.reshape(()) for tensor in tensors]).tolist()
+    return numbers

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from adapter.hooks.logger import LoggerHook
 from adapter.registry import HOOKS
@@ -49,6 +49,7 @@ class TextLoggerHook(LoggerHook):
         self.json_path = ""
         self._training_seconds = 0.0
         self._start_iter = 0
+        self._file: IO[str] | None = None
 
     def before_run(self, trainer: EpochBasedTrainer) -> None:
         """Settle where the JSON file is."""
@@ -80,11 +81,18 @@ class TextLoggerHook(LoggerHook):
         return line
 
     def write_json(self, line: dict[str, Any]) -> None:
-        """Append the line, rounded, to the JSON file."""
-        os.makedirs(self.out_dir or ".", exist_ok=True)
+        """Append the line, rounded, to the JSON file, which is opened for the first one."""
+        if self._file is None:
+            os.makedirs(self.out_dir or ".", exist_ok=True)
+            self._file = open(self.json_path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  closed in after_run
         rounded = {name: self.rounded(name, value) for name, value in line.items()}
-        with open(self.json_path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(rounded, ensure_ascii=False) + "\n")
+        self._file.write(json.dumps(rounded, ensure_ascii=False) + "\n")
+
+    def after_run(self, trainer: EpochBasedTrainer) -> None:
+        """Close the JSON file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def rounded(self, name: str, value: Any) -> Any:
         """A value as it goes into the JSON file."""

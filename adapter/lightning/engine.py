@@ -14,6 +14,7 @@ from lightning.pytorch.profilers import PassThroughProfiler
 
 from adapter.lightning.datamodule import DataModule
 from adapter.lightning.hook_callback import HookCallback
+from adapter.lightning.lean_trainer import LeanTrainer
 from adapter.lightning.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ EXPECTED_WARNINGS = (
     "Found .* module.s. in eval mode",
     "`LightningModule.configure_optimizers` returned `None`",
     "You called `self.log",
+    "You are using the `dataloader_iter` step flavor",
+    "Found `dataloader_iter` argument in the `.*_step`",
     ".*isinstance\\(treespec, LeafSpec\\)",
 )
 
@@ -45,7 +48,6 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
         "enable_model_summary": False,
         "enable_progress_bar": sys.stderr.isatty(),
         "num_sanity_val_steps": 0,
-        "check_val_every_n_epoch": sys.maxsize,  # never: EvaluationHook decides, at its place among the hooks
         "inference_mode": False,  # what an evaluation leaves in a model may be part of a graph later
         "use_distributed_sampler": False,  # the data loader builder puts its own
         "profiler": SilentProfiler(),
@@ -61,7 +63,7 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
     if arguments["enable_progress_bar"]:
         callbacks.append(ProgressBar(owner))
     with quiet():
-        return L.Trainer(callbacks=callbacks, **arguments)
+        return LeanTrainer(callbacks=callbacks, **arguments)
 
 
 def device_arguments(device: str | None) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class HookCallback(L.Callback):
     def __init__(self, owner: EpochBasedTrainer) -> None:
         self.owner = owner
 
+    on_train_batch_start = None  # type: ignore[assignment]  # not callable: Lightning passes over it
+
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Stage before_run."""
         self.owner.invoke_hook("before_run")

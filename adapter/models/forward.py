@@ -41,13 +41,13 @@ def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
     Raises:
         TypeError: The output is neither a mapping nor has ``to_dict``.
     """
-    if isinstance(batch, Mapping):
+    if type(batch) is dict or isinstance(batch, Mapping):
         outputs = model(batch) if takes_one_mapping(model) else model(**batch)
     elif isinstance(batch, (tuple, list)):
         outputs = model(*batch)
     else:
         outputs = model(batch)
-    if isinstance(outputs, MutableMapping):
+    if type(outputs) is dict or isinstance(outputs, MutableMapping):
         return outputs  # type: ignore[return-value]
     if isinstance(outputs, Mapping):
         return dict(outputs)

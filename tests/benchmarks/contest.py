@@ -24,6 +24,7 @@ def time_once(contestant: str, workload: str, size: int) -> dict[str, float]:
     """The times one contestant prints, from a process of its own on one thread."""
     python = os.environ["ADAPTER_REAL_PYTHON"] if contestant == "real" else sys.executable
     path = os.pathsep.join(filter(None, [str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]))
+    os.sync()  # or what the last contestant left to be written would slow this one
     done = subprocess.run(
         [python, str(HERE / f"{contestant}.py"), workload, str(size)],
         capture_output=True,

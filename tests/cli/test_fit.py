@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import os
 import signal
 import subprocess
@@ -15,28 +13,9 @@ import pytest
 
 from adapter.cli.main import main
 from adapter.registry import HOOKS
+from tests.cli.conftest import log_of, write
 from tests.conftest import ROOT
 
-CONFIG: dict[str, Any] = {
-    "task": "image-classification",
-    "model": {"type": "mlp-classifier", "in_features": 4, "hidden": [8], "num_classes": 3},
-    "dataset": {
-        "train": {"type": "csv", "file": "data.csv", "features": "x*", "label": "label"},
-        "val": {"type": "csv", "file": "data.csv", "features": "x*", "label": "label"},
-    },
-    "train": {
-        "max_epochs": 2,
-        "dataloader": {"batch_size_per_gpu": 4, "workers_per_gpu": 0},
-        "optimizer": {"type": "SGD", "lr": 0.1},
-        "lr_scheduler": {"type": "StepLR", "step_size": 1},
-        "logging": {"interval": 1},
-    },
-    "evaluation": {
-        "dataloader": {"batch_size_per_gpu": 4, "workers_per_gpu": 0},
-        "metrics": ["accuracy"],
-        "period": {"interval": 1},
-    },
-}
 OWN_HOOK = """
 from adapter import HOOKS, Hook
 
@@ -46,35 +25,6 @@ class NoteTaker(Hook):
         with open(f"{trainer.work_dir}/note", "w") as file:
             file.write(str(trainer.iter))
 """
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    """A config file, with data of 12 samples beside it."""
-    rows = ["x0,x1,x2,x3,label", *(f"{i % 5},{i % 3},{i % 2},1,{i % 3}" for i in range(12))]
-    (tmp_path / "data.csv").write_text("\n".join(rows))
-    return write(tmp_path, {})
-
-
-def write(folder: Path, changes: dict[str, Any]) -> Path:
-    """The config with some dotted keys set, or taken out where the value is None."""
-    config = copy.deepcopy(CONFIG)
-    for dotted, value in changes.items():
-        *parents, last = dotted.split(".")
-        section = config
-        for name in parents:
-            section = section.setdefault(name, {})
-        section[last] = value
-        if value is None:
-            del section[last]
-    path = folder / "config.json"
-    path.write_text(json.dumps(config, indent=2))
-    return path
-
-
-def log_of(work_dir: Path) -> list[dict[str, Any]]:
-    (path,) = work_dir.glob("*.log.json")
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_trains_and_writes_everything(config: Path, tmp_path: Path) -> None:
@@ -98,7 +48,9 @@ def test_overrides_in_any_place(config: Path, tmp_path: Path) -> None:
     assert rows[0]["lr"] == 0.5
 
 
-@pytest.mark.parametrize("words", [["--trainer.max_epochs=1"], ["--trainer.max_epochs", "1", "train.max_epochs=3"]])
+@pytest.mark.parametrize(
+    "words", [["--trainer.max_epochs=1"], ["--trainer.max_epochs", "1", "train.max_epochs=3"]]
+)
 def test_trainer_arguments_win(words: list[str], config: Path, tmp_path: Path) -> None:
     assert main(["fit", str(config), "--work-dir", str(tmp_path / "run"), *words]) == 0
     assert {row["epoch"] for row in log_of(tmp_path / "run")} == {1}
@@ -115,7 +67,14 @@ def test_the_seed_decides(config: Path, tmp_path: Path) -> None:
 def test_imports_the_users_own_hook(tmp_path: Path, config: Path) -> None:
     (tmp_path / "note_taking.py").write_text(OWN_HOOK)
     config = write(tmp_path, {"train.hooks": [{"type": "note-taker"}]})
-    words = ["fit", str(config), "--import", str(tmp_path / "note_taking.py"), "--work-dir", str(tmp_path / "run")]
+    words = [
+        "fit",
+        str(config),
+        "--import",
+        str(tmp_path / "note_taking.py"),
+        "--work-dir",
+        str(tmp_path / "run"),
+    ]
     try:
         assert main(words) == 0
     finally:
@@ -132,19 +91,28 @@ def test_imports_the_users_own_hook(tmp_path: Path, config: Path) -> None:
         ({"train.optimizer.type": "AdamV"}, ["train.optimizer.type", "'AdamV'", "'Adam"]),
         ({"train.optimizer.lrr": 1}, ["train.optimizer.lrr", "'lr'"]),
         ({"train.lr_scheduler.type": "StepLr"}, ["train.lr_scheduler.type", "'StepLr'", "'StepLR'"]),
-        ({"train.hooks": [{"type": "EarlyStopHok"}]}, ["train.hooks[0].type", "'EarlyStopHok'", "'EarlyStopHook'"]),
+        (
+            {"train.hooks": [{"type": "EarlyStopHok"}]},
+            ["train.hooks[0].type", "'EarlyStopHook'"],
+        ),
         ({"evaluation.metrics": ["acuracy"]}, ["evaluation.metrics", "'acuracy'", "'accuracy'"]),
         ({"model.type": "mlp-clasifier"}, ["model.type", "'mlp-clasifier'", "'mlp-classifier'"]),
         ({"dataset.train.type": "cvs"}, ["dataset.train.type", "'cvs'", "'csv'"]),
         ({"dataset.train.file": "absent.csv"}, ["dataset.train.file", "absent.csv"]),
         ({"train.lr_scheduler": {"type": "ReduceLROnPlateau"}}, ["PlateauLrSchedulerHook", "metric_key"]),
-        ({"train.checkpoint": {"best": {"metric_key": "accuracy"}}, "evaluation.period": None},
-         ["train.checkpoint.best", "BestCkptSaverHook follows evaluations", '"period"']),
+        (
+            {"train.checkpoint": {"best": {"metric_key": "accuracy"}}, "evaluation.period": None},
+            ["train.checkpoint.best", "BestCkptSaverHook follows evaluations", '"period"'],
+        ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_refuses(
-    changes: dict[str, Any], texts: list[str], config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changes: dict[str, Any],
+    texts: list[str],
+    config: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     config = write(tmp_path, changes)
     before = sorted(tmp_path.rglob("*"))
@@ -156,16 +124,26 @@ def test_refuses(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_reports_every_problem_at_once(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = write(tmp_path, {"train.max_epochs": "three", "train.optimizer.type": "AdamV", "evaluation.metrics": ["x"]})
+def test_reports_every_problem_at_once(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = write(
+        tmp_path, {"train.max_epochs": "three", "train.optimizer.type": "AdamV", "evaluation.metrics": ["x"]}
+    )
     assert main(["fit", str(config)]) == 2
     assert capsys.readouterr().err.startswith(f"{config}: 3 problems\n")
 
 
 def test_ctrl_c_is_status_130(config: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "adapter", "fit", str(config), "train.max_epochs=1000000"]
-    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                               env={**os.environ, "PYTHONPATH": str(ROOT)})
+    process = subprocess.Popen(
+        words,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     for line in process.stderr:
         if "epoch [1]" in line:
             break

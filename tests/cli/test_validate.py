@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from adapter.cli.main import main
-from tests.cli.test_fit import config, log_of  # noqa: F401
+from tests.cli.conftest import log_of
 
 CHECKPOINTS = ["epoch_1.pth", "epoch_1", "output/pytorch_model.bin"]
 
 
 @pytest.fixture
-def run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:  # noqa: F811
+def run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     assert main(["fit", str(config), "train.max_epochs=1", "--work-dir", str(tmp_path / "run")]) == 0
     capsys.readouterr()
     return tmp_path / "run"
@@ -22,7 +22,7 @@ def run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
 
 @pytest.mark.parametrize("name", CHECKPOINTS)
 def test_prints_the_metrics_of_the_run(
-    name: str, run: Path, config: Path, capsys: pytest.CaptureFixture[str]  # noqa: F811
+    name: str, run: Path, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["validate", str(config), "--ckpt", str(run / name), "--work-dir", str(run)]
     logged = next(row for row in log_of(run) if row["mode"] == "eval")
@@ -34,8 +34,10 @@ def test_prints_the_metrics_of_the_run(
 
 
 def test_names_a_checkpoint_that_is_not_there(
-    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]  # noqa: F811
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = main(["validate", str(config), "--ckpt", str(tmp_path / "gone.pth"), "--work-dir", str(tmp_path)])
+    status = main(
+        ["validate", str(config), "--ckpt", str(tmp_path / "gone.pth"), "--work-dir", str(tmp_path)]
+    )
     assert status == 1
     assert "gone.pth" in capsys.readouterr().err

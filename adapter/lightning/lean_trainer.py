@@ -1,0 +1,56 @@
+"""LeanTrainer: lightning.Trainer without the bookkeeping that nobody here uses, most of it done several times an iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightning as L
+from lightning.pytorch.trainer.connectors.logger_connector import _LoggerConnector
+from lightning.pytorch.trainer.states import RunningStage
+
+
+def _in_stage(stage: RunningStage, original: property) -> Any:
+    """A property that compares stages by identity; setting it stays Lightning's."""
+    return property(lambda trainer: trainer.state.stage is stage, original.fset, doc=original.__doc__)
+
+
+class LeanTrainer(L.Trainer):
+    """Does what ``lightning.Trainer`` does.
+
+    Lightning asks for its stage some fifteen times an iteration. Its stages are strings that fold their case at each
+    comparison; there is one object a stage, so identity says the same.
+    """
+
+    training = _in_stage(RunningStage.TRAINING, L.Trainer.training)
+    validating = _in_stage(RunningStage.VALIDATING, L.Trainer.validating)
+    testing = _in_stage(RunningStage.TESTING, L.Trainer.testing)
+    predicting = _in_stage(RunningStage.PREDICTING, L.Trainer.predicting)
+    sanity_checking = _in_stage(RunningStage.SANITY_CHECKING, L.Trainer.sanity_checking)
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._logger_connector.__class__ = LeanLoggerConnector
+
+    @property
+    def enable_validation(self) -> bool:
+        """False: EvaluationHook runs the validation loop, at its place among the hooks, and Lightning never does."""
+        return False
+
+
+class LeanLoggerConnector(_LoggerConnector):
+    """Collects what ``self.log`` was given, but only when it was given something."""
+
+    def on_batch_end(self) -> None:
+        """After each iteration."""
+        if self.trainer._results:
+            super().on_batch_end()
+
+    def update_train_step_metrics(self) -> None:
+        """After each training iteration."""
+        if self.trainer._results:
+            super().update_train_step_metrics()
+
+    def update_eval_step_metrics(self, step: int) -> None:
+        """After each evaluation iteration."""
+        if self.trainer._results:
+            super().update_eval_step_metrics(step)

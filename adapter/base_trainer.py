@@ -48,7 +48,7 @@ class BaseTrainer(ABC):
         self.timestamp = time.strftime("%Y%m%d_%H%M%S")
         self.mode = "train"
         self._epoch = self._iter = self._inner_iter = self._epoch_start = 0
-        self._stop_training = False
+        self._epoch_ends = self._stop_training = False
 
     @abstractmethod
     def train(self, *args: Any, **kwargs: Any) -> None:
@@ -83,6 +83,13 @@ class BaseTrainer(ABC):
         """Whether this process writes files and prints."""
         return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
 
+    @property
+    def next_place(self) -> tuple[int, int, int]:
+        """Epoch, iteration and iteration within its epoch that come next, once the hooks of this stage have run."""
+        if self._epoch_ends:
+            return self.epoch + 1, self.iter, 0
+        return self.epoch, self.iter + 1, self.inner_iter + 1
+
     def begin_epoch(self) -> None:
         """Stage before_train_epoch."""
         self.mode = "train"
@@ -101,7 +108,9 @@ class BaseTrainer(ABC):
 
     def end_epoch(self) -> None:
         """Stage after_train_epoch; then the epoch is counted."""
+        self._epoch_ends = True
         self.invoke_hook("after_train_epoch")
+        self._epoch_ends = False
         self._inner_iter = 0
         self._epoch += 1
 

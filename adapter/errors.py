@@ -72,7 +72,8 @@ class ConfigError(ValueError):
 def nearest(name: object, known: Iterable[str]) -> str:
     """The known name most like ``name``, ignoring case; empty when none comes close."""
     table: dict[str, str] = {}
-    for candidate in known:
+    same_case = str(name)[:1].isupper()
+    for candidate in sorted(known, key=lambda candidate: candidate[:1].isupper() != same_case):
         table.setdefault(candidate.lower(), candidate)
     match = difflib.get_close_matches(str(name).lower(), table, n=1, cutoff=0.6)
     return table[match[0]] if match else ""

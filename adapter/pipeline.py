@@ -1,6 +1,6 @@
 """A run from its config file to its end: the stages in order, one call each.
 
-    load → prepare → check → plan → trainer → train
+    load → prepare → check → make_plan → trainer → train
 
 ``adapter fit`` and ``EpochBasedTrainer`` both go this way; there is no other.
 """
@@ -23,7 +23,8 @@ from adapter.dialects import detect, modelscope
 from adapter.dialects.move import Move
 from adapter.errors import ConfigError, Problem
 from adapter.explain import Explanation, explain_plan
-from adapter.plan import Plan, make_plan
+from adapter.fates import fates, unread
+from adapter.plan import make_plan
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -177,16 +178,12 @@ def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict:
     if detect(prepared.config) == "run":
         raise ConfigError(Problem("run", "a config of the `run:` family can be explained, not trained, by this version",
                                   fix="`adapter explain` shows what each key means"), prepared.original.filename)
-    problems = schema.check(prepared.config, keywords)
+    problems = schema.check(prepared.config, keywords, prepared.moves)
     if strict:
-        problems += [*explain_plan(prepared).unread_problems()]
+        plan = make_plan(prepared.config, keywords)
+        problems += unread(fates(prepared.original, prepared.config, prepared.moves, plan))
     if problems:
         raise ConfigError(problems, prepared.original.filename)
-
-
-def plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan:
-    """What Lightning will get for a documented, checked config."""
-    return make_plan(config, keywords)
 
 
 def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
+from typing import IO
 
 LINE = "%(asctime)s - adapter - %(levelname)s - %(message)s"
 
@@ -23,6 +24,14 @@ class ConsoleHandler(logging.StreamHandler):  # type: ignore[type-arg]
                 super().emit(record)
         except Exception:
             self.handleError(record)
+
+
+class LogFile(logging.FileHandler):
+    """A file that is made, with its folder, for its first line: a run that is refused leaves nothing behind."""
+
+    def _open(self) -> IO[str]:  # type: ignore[override]
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        return super()._open()
 
 
 def console_logger() -> logging.Logger:
@@ -45,7 +54,7 @@ def run_logger(path: Path, is_main_process: bool = True) -> logging.Logger:
     logger = logging.Logger(f"adapter.{path.stem}", logging.INFO if is_main_process else logging.WARNING)
     logger.parent = console_logger()
     if is_main_process:
-        handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+        handler = LogFile(path, encoding="utf-8", delay=True)
         handler.setFormatter(logging.Formatter(LINE))
         logger.addHandler(handler)
     return logger

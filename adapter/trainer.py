@@ -20,6 +20,8 @@ from adapter.config import Config
 from adapter.data.build import build_dataset, wrap_dataset
 from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
 from adapter.data.loader import build_loader
+from adapter.data.preprocessor import build_preprocessor
+from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
@@ -30,9 +32,10 @@ from adapter.metrics.metric import Metric
 from adapter.models.build import build_model
 from adapter.models.forward import call_model, losses_of
 from adapter.optim.build import build_optimizer
-from adapter.plan import HookPlan
+from adapter.plan import DEFAULT_WORK_DIR, make_plan
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
+from adapter.schema.hook_list import HookPlan
 from adapter.schedules.build import build_scheduler
 from adapter.seeding import seed_everything
 
@@ -126,7 +129,9 @@ class EpochBasedTrainer(BaseTrainer):
         prepared = pipeline.prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
         pipeline.check(prepared, {**self._keywords, **self._in_code(model, optimizers)})
         self.cfg = prepared.config
-        self.plan = pipeline.plan(self.cfg, self._keywords)
+        self.work_dir = self._settle_work_dir()
+        self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
+        self.plan = make_plan(self.cfg, self._keywords)
         if efficient_tuners is not None:
             raise ConfigError(Problem("efficient_tuners", "adapters on top of a model are not available in this version"))
         build_metrics(self.plan.metrics)  # unknown names fail here, not at the first evaluation
@@ -136,17 +141,11 @@ class EpochBasedTrainer(BaseTrainer):
         if kwargs.get("compile"):
             self.model.compile(**(kwargs.get("compile_options") or {}))
         self.module = TrainingModule(self, self.model)
-        self._place_work_dir()
-        self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
-        for move in prepared.moves:
-            if move.fate != "same":
-                self.logger.info("config: %s", move)
-        for warning in (*self.plan.warnings, *_unknown_keywords(kwargs)):
-            self.logger.warning(warning)
-
         self.train_preprocessor, self.eval_preprocessor = self.get_preprocessors(preprocessor)
         self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor)
-        self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
+        self.eval_dataset = eval_dataset
+        if eval_dataset is not None or any(hook.type == "EvaluationHook" for hook in self.plan.hooks):
+            self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
         self._samplers = _by_mode(samplers)
@@ -154,7 +153,7 @@ class EpochBasedTrainer(BaseTrainer):
         self.trainer_args = dict(kwargs.get("trainer_args") or {})
         self._register_hooks(callbacks or [])
         self.invoke_hook("after_init")
-        self.print_cfg()
+        self.print_cfg(notices(prepared.moves), [*self.plan.warnings, *_unknown_keywords(kwargs)])
 
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name, because it is passed as an object or made by a subclass."""
@@ -199,7 +198,7 @@ class EpochBasedTrainer(BaseTrainer):
         self.mode = "train"
         if checkpoint_path is not None:
             self.load_checkpoint(checkpoint_path, load_all_state, strict)
-        self.plan = pipeline.plan(self.cfg, self._keywords)
+        self.plan = make_plan(self.cfg, self._keywords)
         self._engine = engine.build_trainer(self)
         try:
             engine.fit(self, self._engine)
@@ -288,8 +287,14 @@ class EpochBasedTrainer(BaseTrainer):
         return (given["train"], given["val"]) if given else self.build_preprocessor()
 
     def build_preprocessor(self) -> tuple[Any, Any]:
-        """The preprocessors that the config names, for training and for evaluation; None each by default."""
-        return None, None
+        """The preprocessors that the config names, for training and for evaluation; None each by default.
+
+        A config whose data sets are passed as objects may name ones that are not at hand; they are not built then.
+        """
+        if not any(isinstance(self.plan.dataset.get(mode), Mapping) for mode in ("train", "val")):
+            return None, None
+        train, val = (build_preprocessor(self.plan.preprocessor, mode) for mode in ("train", "val"))
+        return train, val
 
     def build_dataset(self, datasets: Any, mode: str, preprocessor: Any = None) -> Any:
         """The data set of a mode, with the preprocessor applied to each sample.
@@ -320,6 +325,8 @@ class EpochBasedTrainer(BaseTrainer):
 
     def get_eval_data_loader(self) -> DataLoader[Any]:
         """The evaluation data loader."""
+        if self.eval_dataset is None:
+            self.eval_dataset = self.build_dataset(None, "val", self.eval_preprocessor)
         dataset = self._needed(self.eval_dataset, "eval_dataset", "dataset.val")
         return build_loader(dataset, self.plan.eval_loader, collate_fn=self.eval_data_collator,
                             sampler=self._samplers["val"], seed=self._seed, key="evaluation.dataloader")
@@ -341,13 +348,24 @@ class EpochBasedTrainer(BaseTrainer):
         """Make images of a batch's results; override it to fill ``visualization_buffer``."""
 
     def register_optimizers_hook(self) -> None:
-        """Make the loaders, the optimizer and the scheduler, and add the hooks that step them."""
+        """Make the loader, the optimizer and the scheduler, and add the hooks that step them; once."""
+        if self.train_dataloader is not None:
+            return
         self.train_dataloader = self.get_train_dataloader()
         self.optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
         for planned in self.plan.hooks:
             if _steps(planned):
-                self.register_hook(build_hook(planned.type, planned.args, planned.key))
+                self.register_hook(build_hook(planned.type, self._stepping_arguments(planned), planned.key))
         self.logger.info(self.get_hook_info())
+
+    def _stepping_arguments(self, planned: HookPlan) -> dict[str, Any]:
+        """Arguments of a hook that steps; the config's ``options`` belong to the config's own component only."""
+        given = {"OptimizerHook": self.optimizers[0], "LrSchedulerHook": self.optimizers[1]}.get(planned.type)
+        if planned.key or given is None or not planned.args:
+            return planned.args
+        self.logger.warning("%s: the options of the config (%s) are not used, since the object was passed in code",
+                            planned.type, ", ".join(planned.args))
+        return {}
 
     def _register_hooks(self, callbacks: Sequence[Any]) -> None:
         """The config's hooks, then the user's; Lightning callbacks among them go to Lightning."""
@@ -435,23 +453,27 @@ class EpochBasedTrainer(BaseTrainer):
                 return model
             model = inner
 
-    def print_cfg(self) -> None:
-        """Log the config as it is used, once, on the main process."""
-        line = "Training Config"
-        self.logger.info("%s Start %s", line, "=" * 26)
-        self.logger.info("%s", self.cfg.pretty_text)
-        self.logger.info("%s End %s", line, "=" * 28)
+    def print_cfg(self, notes: Sequence[str] = (), warnings: Sequence[str] = ()) -> None:
+        """Log the config as it is used, with what was moved in it and what is doubtful about it."""
+        for note in notes:
+            self.logger.info("config: %s", note)
+        for warning in warnings:
+            self.logger.warning(warning)
+        self.logger.info("Training Config\n%s", self.cfg.pretty_text.rstrip())
 
-    def _place_work_dir(self) -> None:
-        """Settle the folder of the run, and tell the hooks' sections of it."""
-        self.work_dir = self.plan.work_dir
-        os.makedirs(self.work_dir, exist_ok=True)
-        train = self.cfg.train
-        train.work_dir = self.work_dir
+    def _settle_work_dir(self) -> str:
+        """The folder of the run, written into the config and into its sections that name a folder.
+
+        A folder that such a section names itself gives way to the keyword only, not to ``train.work_dir``.
+        """
+        keyword = self._keywords["work_dir"]
+        work_dir = str(keyword or self.cfg.train.get("work_dir") or DEFAULT_WORK_DIR)
+        self.cfg.train.work_dir = work_dir
         for section, key in (("checkpoint.period", "save_dir"), ("checkpoint.best", "save_dir"), ("logging", "out_dir")):
-            if self.cfg.safe_get(f"train.{section}") is not None:
-                self.cfg.merge_from_dict({f"train.{section}.{key}": self.work_dir})
-        self.plan = pipeline.plan(self.cfg, self._keywords)
+            arguments = self.cfg.safe_get(f"train.{section}")
+            if arguments is not None and (keyword or not arguments.get(key)):
+                arguments[key] = work_dir
+        return work_dir
 
     def _needed(self, dataset: Any, keyword: str, key: str) -> Any:
         if dataset is None:

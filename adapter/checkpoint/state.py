@@ -36,13 +36,15 @@ def save_pair(trainer: EpochBasedTrainer, prefix: Path, with_trainer_state: bool
 def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
     """``{meta, optimizer, lr_scheduler}``, with the keys the older trainer's loader reads.
 
-    ``meta.adapter`` holds what only this package knows: its version, the hooks' states and the whole random state.
+    ``epoch``, ``iter`` and ``inner_iter`` say where to go on. ``meta.adapter`` holds what only this package knows: its
+    version, the hooks' states and the whole random state.
     """
+    epoch, iteration, inner_iter = trainer.next_place
     state: dict[str, Any] = {
         "meta": {
-            "epoch": trainer.epoch,
-            "iter": trainer.iter,
-            "inner_iter": trainer.inner_iter,
+            "epoch": epoch,
+            "iter": iteration,
+            "inner_iter": inner_iter,
             "time": time.asctime(),
             "adapter": {
                 "version": package_version(),

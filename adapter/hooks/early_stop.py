@@ -25,7 +25,8 @@ class EarlyStopHook(Hook):
         metric_key: Name of the metric in ``trainer.metric_values``.
         rule: ``max`` when more is better, ``min`` when less is.
         patience: Checks without improvement to accept.
-        min_delta: Least change that counts as an improvement, in the metric's unit.
+        min_delta: Subtracted from the metric before it is compared with the best, in the metric's unit: with rule
+            ``max`` the least gain that counts; with rule ``min`` give it a negative sign for the same.
         check_finite: End the run when the metric is NaN or infinite.
         by_epoch: Check after epochs (True) or iterations (False).
         interval: Epochs or iterations between checks.
@@ -57,6 +58,13 @@ class EarlyStopHook(Hook):
         self.interval = interval
         self.wait_count = 0  # checks in a row without improvement
         self.best_score = -math.inf if rule == "max" else math.inf
+
+    def before_run(self, trainer: EpochBasedTrainer) -> None:
+        """Warn of a ``min_delta`` that does the opposite of what its name says."""
+        if self.rule == "min" and self.min_delta > 0:
+            trainer.logger.warning("EarlyStopHook: with rule min a positive min_delta (%s) lets worse values count as "
+                                   "improvements, as under ModelScope; write %s to ask for at least that gain",
+                                   self.min_delta, -self.min_delta)
 
     def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
         """Check when counting in epochs and a check is due."""
@@ -92,9 +100,14 @@ class EarlyStopHook(Hook):
                                    f"in {self.wait_count} checks")
 
     def improves(self, value: float) -> bool:
-        """Whether a value is better than the best by more than ``min_delta``."""
-        gain = value - self.best_score if self.rule == "max" else self.best_score - value
-        return gain > self.min_delta
+        """Whether a value counts as better than the best.
+
+        ``min_delta`` is subtracted under either rule, as ModelScope does (measured): with rule ``min`` a positive one
+        loosens the test.
+        """
+        if self.rule == "max":
+            return value - self.min_delta > self.best_score
+        return value - self.min_delta < self.best_score
 
     def stop(self, trainer: EpochBasedTrainer, reason: str) -> None:
         """Ask the run to end after this epoch."""

@@ -59,12 +59,12 @@ class TensorboardHook(LoggerHook):
         trainer.logger.info("tensorboard files will be saved to %s", self.out_dir)
 
     def log(self, trainer: EpochBasedTrainer) -> None:
-        """Write the scalars of the line, at the iteration of the run."""
+        """Write the scalars of the line, at the number of the iteration, counted from 1 over the run."""
         if self.writer is None:
             return
         for name, value in trainer.log_buffer.output.items():
             if name not in self.skip_keys and _is_number(value):
-                self.writer.add_scalar(name, float(value), trainer.iter)
+                self.writer.add_scalar(name, float(value), trainer.iter + 1)
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Close the event file."""

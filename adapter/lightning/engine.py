@@ -76,7 +76,10 @@ def device_arguments(device: str | None) -> dict[str, Any]:
 
 
 def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
-    """Train. Ctrl-C and SystemExit pass through as themselves."""
+    """Train from the owner's epoch on. Ctrl-C and SystemExit pass through as themselves."""
+    progress = trainer.fit_loop.epoch_progress
+    for counts in (progress.total, progress.current):
+        counts.ready = counts.started = counts.processed = counts.completed = owner.epoch
     with quiet(), interrupts_kept(trainer):
         trainer.fit(owner.module, datamodule=DataModule(owner))
 

@@ -31,8 +31,8 @@ def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
     """Run a batch through a model.
 
     Args:
-        model: Its ``forward`` takes the columns of a mapping as keywords, or the mapping whole; the items of a tuple
-            or list by position; anything else as its one argument.
+        model: Its ``forward`` takes the columns of a mapping as keywords, or the mapping whole; the items of a list
+            or tuple by position when it has a parameter for each, else the list whole; anything else as its argument.
         batch: What the collator made.
 
     Returns:
@@ -43,7 +43,7 @@ def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
     """
     if type(batch) is dict or isinstance(batch, Mapping):
         outputs = model(batch) if takes_one_mapping(model) else model(**batch)
-    elif isinstance(batch, (tuple, list)):
+    elif isinstance(batch, (tuple, list)) and _positions(getattr(model.forward, "__func__", model.forward)) > 1:
         outputs = model(*batch)
     else:
         outputs = model(batch)
@@ -71,3 +71,12 @@ def _one_mapping(forward: Callable[..., Any]) -> bool:
     if len(parameters) != 1 or parameters[0].kind is not parameters[0].POSITIONAL_OR_KEYWORD:
         return False
     return parameters[0].name in ("input", "inputs") or _is_mapping(parameters[0].annotation)
+
+
+@lru_cache(maxsize=256)
+def _positions(forward: Callable[..., Any]) -> float:
+    """How many arguments a bare function takes by position, ``self`` left out."""
+    parameters = [p for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return float("inf")
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)

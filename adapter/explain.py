@@ -103,9 +103,7 @@ def _explain_documented(prepared: Prepared) -> Explanation:
     return Explanation(
         original.filename or "",
         "modelscope",
-        tuple(
-            replace(row, fate="refused", note=refused[row.key]) if row.key in refused else row for row in rows
-        ),
+        tuple(replace(row, fate="refused", note=refused[row.key]) if row.key in refused else row for row in rows),
         hooks=tuple({**asdict(hook), "priority": priority_of(hook)} for hook in plan.hooks),
         stages=_stages(plan),
         problems=tuple(problems),
@@ -137,9 +135,7 @@ def _collapsed(rows: Iterable[Fate]) -> Iterator[Fate]:
         if len(members) == 1:
             yield members[0]
         else:
-            yield replace(
-                members[0], key=block, value=f"({len(members)} keys)", fate=fate, target=_shared(members)
-            )
+            yield replace(members[0], key=block, value=f"({len(members)} keys)", fate=fate, target=_shared(members))
 
 
 def _shared(rows: Sequence[Fate]) -> str:

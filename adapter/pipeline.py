@@ -176,8 +176,14 @@ def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict:
         ConfigError: There is at least one problem.
     """
     if detect(prepared.config) == "run":
-        raise ConfigError(Problem("run", "a config of the `run:` family can be explained, not trained, by this version",
-                                  fix="`adapter explain` shows what each key means"), prepared.original.filename)
+        raise ConfigError(
+            Problem(
+                "run",
+                "a config of the `run:` family can be explained, not trained, by this version",
+                fix="`adapter explain` shows what each key means",
+            ),
+            prepared.original.filename,
+        )
     problems = schema.check(prepared.config, keywords, prepared.moves)
     if strict:
         plan = make_plan(prepared.config, keywords)
@@ -198,9 +204,13 @@ def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:
     declared = [declared] if isinstance(declared, str) else list(declared)
     if declared and not trust_remote_code:
         raise ConfigError(
-            Problem("custom_imports", f"the config asks to run code: {', '.join(map(str, declared))}",
-                    fix="if you trust it, pass --trust-remote-code (trust_remote_code=True); or leave the key out and "
-                        "pass --import MODULE yourself", line=config.line_of("custom_imports")),
+            Problem(
+                "custom_imports",
+                f"the config asks to run code: {', '.join(map(str, declared))}",
+                fix="if you trust it, pass --trust-remote-code (trust_remote_code=True); or leave the key out and "
+                "pass --import MODULE yourself",
+                line=config.line_of("custom_imports"),
+            ),
             config.filename,
         )
     base = Path(config.filename).parent if config.filename else Path()
@@ -215,8 +225,10 @@ def refuse_untrusted(config: Config, trust_remote_code: bool) -> None:
     """
     declared = [key for key in ("plugins", "allow_remote") if config.get(key)]
     if declared and not trust_remote_code:
-        raise RuntimeError(f"the config declares {' and '.join(declared)}, which run code from elsewhere; "
-                           "pass trust_remote_code=True if you trust it")
+        raise RuntimeError(
+            f"the config declares {' and '.join(declared)}, which run code from elsewhere; "
+            "pass trust_remote_code=True if you trust it"
+        )
 
 
 def import_user_code(names: Sequence[str]) -> None:
@@ -236,8 +248,13 @@ def import_user_code(names: Sequence[str]) -> None:
                 finally:
                     sys.path.remove(os.getcwd())
         except (ImportError, FileNotFoundError) as error:
-            raise ConfigError(Problem("--import", f"cannot import '{name}': {error}",
-                                      allowed="a Python file, or a module on PYTHONPATH or in this folder")) from error
+            raise ConfigError(
+                Problem(
+                    "--import",
+                    f"cannot import '{name}': {error}",
+                    allowed="a Python file, or a module on PYTHONPATH or in this folder",
+                )
+            ) from error
 
 
 def _import_file(path: Path) -> None:

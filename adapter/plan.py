@@ -157,9 +157,7 @@ def accepted_arguments(cls: type[Hook]) -> set[str] | None:
     names: set[str] = set()
     for base in cls.__mro__:
         parameters = inspect.signature(base).parameters.values()
-        names |= {
-            item.name for item in parameters if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
-        }
+        names |= {item.name for item in parameters if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)}
         if not any(item.kind is item.VAR_KEYWORD for item in parameters):
             break
     return names

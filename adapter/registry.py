@@ -278,11 +278,7 @@ def _registered_in(path: Path) -> Iterator[tuple[str, str]]:
 def _registration(decorator: ast.expr, default: str) -> Iterator[tuple[str, str]]:
     """Variable and name of one decorator, when it is a registration."""
     call = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if (
-        isinstance(call, ast.Attribute)
-        and call.attr == "register_module"
-        and isinstance(call.value, ast.Name)
-    ):
+    if isinstance(call, ast.Attribute) and call.attr == "register_module" and isinstance(call.value, ast.Name):
         args = {k.arg: k.value for k in decorator.keywords} if isinstance(decorator, ast.Call) else {}
         given = args.get("module_name")
         yield call.value.id, str(given.value) if isinstance(given, ast.Constant) else default
@@ -315,9 +311,7 @@ METRICS = Registry("metric", "METRICS", package="adapter.metrics", libraries=("t
 OPTIMIZERS = Registry(
     "optimizer", "OPTIMIZERS", "adapter.optim", libraries=("torch.optim",), base="torch.optim:Optimizer"
 )
-LR_SCHEDULER = Registry(
-    "scheduler", "LR_SCHEDULER", "adapter.schedules", libraries=("torch.optim.lr_scheduler",)
-)
+LR_SCHEDULER = Registry("scheduler", "LR_SCHEDULER", "adapter.schedules", libraries=("torch.optim.lr_scheduler",))
 TRAINERS = Registry("trainer", "TRAINERS")
 MODELS = Registry("model", "MODELS", package="adapter.models", base="torch.nn:Module")
 DATASETS = Registry("dataset", "DATASETS", package="adapter.data")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import logging
 import sys
+from io import TextIOWrapper
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    StreamHandler = logging.StreamHandler[TextIO]
+else:
+    StreamHandler = logging.StreamHandler  # cannot be subscripted before Python 3.11
 
 LINE = "%(asctime)s - adapter - %(levelname)s - %(message)s"
 
 
-class ConsoleHandler(logging.StreamHandler):  # type: ignore[type-arg]
+class ConsoleHandler(StreamHandler):
     """Writes to stderr, above a progress bar that is being drawn."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -29,7 +35,7 @@ class ConsoleHandler(logging.StreamHandler):  # type: ignore[type-arg]
 class LogFile(logging.FileHandler):
     """A file that is made, with its folder, for its first line: a run that is refused leaves nothing behind."""
 
-    def _open(self) -> IO[str]:  # type: ignore[override]
+    def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
         return super()._open()
 

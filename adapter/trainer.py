@@ -11,16 +11,13 @@ import lightning as L
 import torch
 from torch import nn
 from torch.optim import Optimizer
-from torch.utils.data import DataLoader, Sampler
+from torch.utils.data import Sampler
 
 from adapter import pipeline
-from adapter.base_trainer import BaseTrainer
 from adapter.checkpoint import files
+from adapter.checkpoint.weights import load_weights
 from adapter.config import Config
-from adapter.data.build import build_dataset, wrap_dataset
-from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
-from adapter.data.loader import build_loader
-from adapter.data.preprocessor import build_preprocessor
+from adapter.data.loader import count_batches, set_epoch
 from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.hooks.build import build_hook
@@ -29,17 +26,22 @@ from adapter.lightning import engine
 from adapter.lightning.module import TrainingModule
 from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric
-from adapter.models.build import build_model
 from adapter.models.forward import call_model, losses_of
-from adapter.optim.build import build_optimizer
 from adapter.plan import DEFAULT_WORK_DIR, make_plan
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
-from adapter.schedules.build import build_scheduler
 from adapter.seeding import seed_everything
+from adapter.trainer_parts import TrainerParts, by_mode
 
-PLAN_KEYWORDS = ("max_epochs", "work_dir", "train_iters_per_epoch", "val_iters_per_epoch", "use_fp16", "launcher")
+PLAN_KEYWORDS = (
+    "max_epochs",
+    "work_dir",
+    "train_iters_per_epoch",
+    "val_iters_per_epoch",
+    "use_fp16",
+    "launcher",
+)
 OTHER_KEYWORDS = (
     "device",
     "remove_unused_data",
@@ -53,11 +55,8 @@ OTHER_KEYWORDS = (
 )
 
 
-STEPPING_KEYS = ("train.optimizer_hook", "train.lr_scheduler_hook", "train.use_fp16")
-
-
 @TRAINERS.register_module(module_name="trainer")
-class EpochBasedTrainer(BaseTrainer):
+class EpochBasedTrainer(TrainerParts):
     """Trains a model by epochs, with hooks, as a config says; the loop, the device and the precision are Lightning's.
 
     Args:
@@ -133,7 +132,9 @@ class EpochBasedTrainer(BaseTrainer):
         self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
         self.plan = make_plan(self.cfg, self._keywords)
         if efficient_tuners is not None:
-            raise ConfigError(Problem("efficient_tuners", "adapters on top of a model are not available in this version"))
+            raise ConfigError(
+                Problem("efficient_tuners", "adapters on top of a model are not available in this version")
+            )
         build_metrics(self.plan.metrics)  # unknown names fail here, not at the first evaluation
         self.optimizers = optimizers
 
@@ -148,7 +149,7 @@ class EpochBasedTrainer(BaseTrainer):
             self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
-        self._samplers = _by_mode(samplers)
+        self._samplers = by_mode(samplers)
 
         self.trainer_args = dict(kwargs.get("trainer_args") or {})
         self._register_hooks(callbacks or [])
@@ -181,9 +182,7 @@ class EpochBasedTrainer(BaseTrainer):
 
     # The run
 
-    def train(
-        self, checkpoint_path: str | None = None, load_all_state: bool = True, strict: bool = False
-    ) -> None:
+    def train(self, checkpoint_path: str | None = None, load_all_state: bool = True, strict: bool = False) -> None:
         """Train to the end of the last epoch, or until a hook asks to stop.
 
         Args:
@@ -206,7 +205,10 @@ class EpochBasedTrainer(BaseTrainer):
             self._engine = None
 
     def evaluate(
-        self, checkpoint_path: str | None = None, saving_fn: Callable[..., Any] | None = None, strict: bool = False
+        self,
+        checkpoint_path: str | None = None,
+        saving_fn: Callable[..., Any] | None = None,
+        strict: bool = False,
     ) -> dict[str, Any]:
         """Evaluate, on its own or in the middle of training; returns name to value.
 
@@ -232,7 +234,7 @@ class EpochBasedTrainer(BaseTrainer):
     def begin_epoch(self) -> None:
         """Stage before_train_epoch; the data are told which epoch begins."""
         self.data_loader = self.train_dataloader
-        _set_epoch(self.train_dataloader, self._epoch, self._seed)
+        set_epoch(self.train_dataloader, self._epoch, self._seed)
         super().begin_epoch()
 
     def train_step(self, model: nn.Module, inputs: Any) -> None:
@@ -266,87 +268,6 @@ class EpochBasedTrainer(BaseTrainer):
         """Clip the gradients, step the optimizer, zero the gradients."""
         self.module.update(self.optimizer, grad_clip or {})
 
-    # What a run is made of; each may be overridden
-
-    def rebuild_config(self, cfg: Config) -> Config:
-        """Change the config in code, before overrides; returns the config to use."""
-        changed = self.cfg_modify_fn(cfg) if self.cfg_modify_fn else None
-        return cfg if changed is None else changed
-
-    def build_model(self) -> nn.Module:
-        """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
-        model = build_model(self.plan.model)
-        weights = Path(self.model_dir or "", "pytorch_model.bin")
-        if self.model_dir and weights.is_file():
-            model.load_state_dict(files.load(weights, "weights"))
-        return model
-
-    def get_preprocessors(self, preprocessor: Any) -> tuple[Any, Any]:
-        """The preprocessors for training and for evaluation."""
-        given = _by_mode(preprocessor) if preprocessor is not None else None
-        return (given["train"], given["val"]) if given else self.build_preprocessor()
-
-    def build_preprocessor(self) -> tuple[Any, Any]:
-        """The preprocessors that the config names, for training and for evaluation; None each by default.
-
-        A config whose data sets are passed as objects may name ones that are not at hand; they are not built then.
-        """
-        if not any(isinstance(self.plan.dataset.get(mode), Mapping) for mode in ("train", "val")):
-            return None, None
-        train, val = (build_preprocessor(self.plan.preprocessor, mode) for mode in ("train", "val"))
-        return train, val
-
-    def build_dataset(self, datasets: Any, mode: str, preprocessor: Any = None) -> Any:
-        """The data set of a mode, with the preprocessor applied to each sample.
-
-        Args:
-            datasets: A data set, a list of them, or None to build what the config names.
-            mode: ``train`` or ``val``.
-            preprocessor: Applied to each sample; None leaves samples as they are.
-        """
-        if datasets is not None:
-            return wrap_dataset(datasets, preprocessor)
-        return build_dataset(self.plan.dataset, mode, preprocessor, base_dir=_folder_of(self.cfg))
-
-    def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
-        """The collators for training and for evaluation."""
-        by_mode = _by_mode(data_collator)
-        collators = [by_mode[mode] or default_collate for mode in ("train", "val")]
-        columns = forward_columns(self.model) if remove_unused_data else None
-        if columns is not None:
-            collators = [RemoveColumnsCollator(columns, collate) for collate in collators]
-        return collators[0], collators[1]
-
-    def get_train_dataloader(self) -> DataLoader[Any]:
-        """The training data loader."""
-        dataset = self._needed(self.train_dataset, "train_dataset", "dataset.train")
-        return build_loader(dataset, self.plan.train_loader, collate_fn=self.train_data_collator,
-                            sampler=self._samplers["train"], seed=self._seed)
-
-    def get_eval_data_loader(self) -> DataLoader[Any]:
-        """The evaluation data loader."""
-        if self.eval_dataset is None:
-            self.eval_dataset = self.build_dataset(None, "val", self.eval_preprocessor)
-        dataset = self._needed(self.eval_dataset, "eval_dataset", "dataset.val")
-        return build_loader(dataset, self.plan.eval_loader, collate_fn=self.eval_data_collator,
-                            sampler=self._samplers["val"], seed=self._seed, key="evaluation.dataloader")
-
-    def create_optimizer_and_scheduler(self) -> tuple[Any, Any]:
-        """The optimizer and the scheduler: those given to the constructor, else the config's."""
-        optimizer, scheduler = self.optimizers
-        if optimizer is None and self.plan.optimizer is not None:
-            optimizer = build_optimizer(self.unwrap_module(self.model), self.plan.optimizer)
-        if scheduler is None and optimizer is not None and self.plan.lr_scheduler is not None:
-            scheduler = build_scheduler(optimizer, self.plan.lr_scheduler)
-        return optimizer, scheduler
-
-    def get_metrics(self) -> list[str]:
-        """Names of the metrics that an evaluation computes."""
-        return [component.type for component in self.plan.metrics]
-
-    def visualization(self, batch_result: Any, dataset: Any, **kwargs: Any) -> None:
-        """Make images of a batch's results; override it to fill ``visualization_buffer``."""
-
     def register_optimizers_hook(self) -> None:
         """Make the loader, the optimizer and the scheduler, and add the hooks that step them; once."""
         if self.train_dataloader is not None:
@@ -354,7 +275,7 @@ class EpochBasedTrainer(BaseTrainer):
         self.train_dataloader = self.get_train_dataloader()
         self.optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
         for planned in self.plan.hooks:
-            if _steps(planned):
+            if planned.steps:
                 self.register_hook(build_hook(planned.type, self._stepping_arguments(planned), planned.key))
         self.logger.info(self.get_hook_info())
 
@@ -363,14 +284,17 @@ class EpochBasedTrainer(BaseTrainer):
         given = {"OptimizerHook": self.optimizers[0], "LrSchedulerHook": self.optimizers[1]}.get(planned.type)
         if planned.key or given is None or not planned.args:
             return planned.args
-        self.logger.warning("%s: the options of the config (%s) are not used, since the object was passed in code",
-                            planned.type, ", ".join(planned.args))
+        self.logger.warning(
+            "%s: the options of the config (%s) are not used, since the object was passed in code",
+            planned.type,
+            ", ".join(planned.args),
+        )
         return {}
 
     def _register_hooks(self, callbacks: Sequence[Any]) -> None:
         """The config's hooks, then the user's; Lightning callbacks among them go to Lightning."""
         for planned in self.plan.hooks:
-            if not _steps(planned):
+            if not planned.steps:
                 self.register_hook(build_hook(planned.type, planned.args, planned.key))
         native = [callback for callback in callbacks if isinstance(callback, L.Callback)]
         for callback in callbacks:
@@ -382,23 +306,22 @@ class EpochBasedTrainer(BaseTrainer):
     # Checkpoints
 
     def load_checkpoint(self, path: str, load_all_state: bool = True, strict: bool = False) -> None:
-        """Load the weights of a checkpoint."""
+        """Load the weights of a checkpoint.
+
+        Raises:
+            FileNotFoundError: No such checkpoint.
+            ValueError: It cannot be loaded, or does not fit the model.
+        """
         self.load_weights(files.load(files.pair(path)[0]), strict)
 
     def load_weights(self, weights: Mapping[str, Any], strict: bool = False) -> None:
-        """Put weights into the model; names that do not match are reported.
+        """Put weights into the model, and report names that do not match.
 
         Raises:
-            ValueError: ``strict`` and the names do not match, or a shape that does not.
+            ValueError: A shape that does not fit, or with ``strict`` a name.
         """
-        model = self.unwrap_module(self.model)
-        try:
-            result = model.load_state_dict(weights, strict=strict)
-        except RuntimeError as error:
-            raise ValueError(f"the weights do not fit the model: {error}") from error
-        for what, names in (("missing from", result.missing_keys), ("unexpected in", result.unexpected_keys)):
-            if names:
-                self.logger.warning("%d parameters %s the checkpoint: %s", len(names), what, ", ".join(names[:5]))
+        for mismatch in load_weights(self.unwrap_module(self.model), weights, strict):
+            self.logger.warning(mismatch)
 
     # Where the run is
 
@@ -423,7 +346,7 @@ class EpochBasedTrainer(BaseTrainer):
         Raises:
             ValueError: The data have no length and ``train_iters_per_epoch`` is not given.
         """
-        return _length(self.train_dataloader, self.plan.train_iters_per_epoch, "train_iters_per_epoch")
+        return self.plan.train_iters_per_epoch or count_batches(self.train_dataloader, "train_iters_per_epoch")
 
     @property
     def eval_iters(self) -> int:
@@ -432,7 +355,7 @@ class EpochBasedTrainer(BaseTrainer):
         Raises:
             ValueError: The data have no length and ``val_iters_per_epoch`` is not given.
         """
-        return _length(self.eval_dataloader, self.plan.val_iters_per_epoch, "val_iters_per_epoch")
+        return self.plan.val_iters_per_epoch or count_batches(self.eval_dataloader, "val_iters_per_epoch")
 
     @property
     def metrics(self) -> list[str]:
@@ -443,15 +366,6 @@ class EpochBasedTrainer(BaseTrainer):
     def device(self) -> torch.device:
         """Where the model is."""
         return next((parameter.device for parameter in self.model.parameters()), torch.device("cpu"))
-
-    @staticmethod
-    def unwrap_module(model: nn.Module) -> nn.Module:
-        """The user's model below wrappers of a strategy or of ``torch.compile``."""
-        while True:
-            inner = getattr(model, "_orig_mod", None) or getattr(model, "module", None)
-            if not isinstance(inner, nn.Module) or isinstance(model, TrainingModule):
-                return model
-            model = inner
 
     def print_cfg(self, notes: Sequence[str] = (), warnings: Sequence[str] = ()) -> None:
         """Log the config as it is used, with what was moved in it and what is doubtful about it."""
@@ -469,17 +383,15 @@ class EpochBasedTrainer(BaseTrainer):
         keyword = self._keywords["work_dir"]
         work_dir = str(keyword or self.cfg.train.get("work_dir") or DEFAULT_WORK_DIR)
         self.cfg.train.work_dir = work_dir
-        for section, key in (("checkpoint.period", "save_dir"), ("checkpoint.best", "save_dir"), ("logging", "out_dir")):
+        for section, key in (
+            ("checkpoint.period", "save_dir"),
+            ("checkpoint.best", "save_dir"),
+            ("logging", "out_dir"),
+        ):
             arguments = self.cfg.safe_get(f"train.{section}")
             if arguments is not None and (keyword or not arguments.get(key)):
                 arguments[key] = work_dir
         return work_dir
-
-    def _needed(self, dataset: Any, keyword: str, key: str) -> Any:
-        if dataset is None:
-            raise ConfigError(Problem(key, "there is no data set", kind="missing",
-                                      fix=f"pass {keyword}=..., or describe it under `{key}` in the config"))
-        return dataset
 
 
 def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None = None) -> EpochBasedTrainer:
@@ -520,48 +432,12 @@ def _config_of(model: Any) -> str | None:
     return os.path.join(directory, "configuration.json") if directory else None
 
 
-def _steps(planned: HookPlan) -> bool:
-    """Whether a hook steps the optimizer or the scheduler, so that it is added when training begins."""
-    return planned.key in STEPPING_KEYS or (not planned.key and planned.type in ("OptimizerHook", "LrSchedulerHook"))
-
-
-def _folder_of(cfg: Config) -> Path:
-    """Where a config's relative paths start."""
-    return Path(cfg.filename).parent if cfg.filename else Path()
-
-
-def _by_mode(value: Any) -> dict[str, Any]:
-    """``{train, val}`` from one value for both or a mapping with either key."""
-    if isinstance(value, Mapping):
-        return {"train": value.get("train"), "val": value.get("val")}
-    return {"train": value, "val": value}
-
-
-def _length(loader: Any, fixed: int | None, key: str) -> int:
-    if fixed is not None:
-        return fixed
-    try:
-        return len(loader)
-    except TypeError as error:
-        raise ValueError(f"the data set has no length: give `{key}`, the number of iterations of an epoch") from error
-
-
-def _set_epoch(loader: Any, epoch: int, seed: int) -> None:
-    """Tell the data which epoch begins, so that a distributed or user-written order changes from epoch to epoch."""
-    dataset = getattr(loader, "dataset", None)
-    for part in (getattr(loader, "sampler", None), dataset):
-        if hasattr(part, "set_epoch"):
-            part.set_epoch(epoch)
-    generator = getattr(dataset, "generator", None)
-    if isinstance(generator, torch.Generator):
-        generator.manual_seed(epoch + seed)
-
-
 def _unknown_keywords(kwargs: Mapping[str, Any]) -> list[str]:
     """A sentence for each constructor keyword that nobody reads."""
     known = (*PLAN_KEYWORDS, *OTHER_KEYWORDS)
     return [
         f"keyword '{name}' is not known to the trainer and has no effect"
         + (f"; did you mean '{nearest(name, known)}'?" if nearest(name, known) else "")
-        for name in kwargs if name not in known
+        for name in kwargs
+        if name not in known
     ]

@@ -46,9 +46,7 @@ def add_import_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Where and how a run happens."""
-    parser.add_argument(
-        "--work-dir", metavar="DIR", help="where logs and checkpoints go (default: train.work_dir)"
-    )
+    parser.add_argument("--work-dir", metavar="DIR", help="where logs and checkpoints go (default: train.work_dir)")
     parser.add_argument(
         "--seed", type=int, default=42, metavar="N", help="of every random number generator (default: 42)"
     )

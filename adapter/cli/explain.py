@@ -21,9 +21,5 @@ def run(args: argparse.Namespace) -> int:
     from adapter import pipeline
 
     explanation = pipeline.explain(file_request(args))
-    print(
-        explanation.as_json()
-        if args.json
-        else explanation.as_text(shutil.get_terminal_size((120, 0)).columns)
-    )
+    print(explanation.as_json() if args.json else explanation.as_text(shutil.get_terminal_size((120, 0)).columns))
     return 0

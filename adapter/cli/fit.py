@@ -9,9 +9,7 @@ import argparse
 
 from adapter.cli.arguments import add_config_arguments, add_run_arguments, run_request
 
-EXAMPLE = (
-    "  adapter fit configs/quickstart.yaml train.max_epochs=5 train.optimizer.lr=1e-3 --work-dir runs/first"
-)
+EXAMPLE = "  adapter fit configs/quickstart.yaml train.max_epochs=5 train.optimizer.lr=1e-3 --work-dir runs/first"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -50,8 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def find_commands() -> dict[str, ModuleType]:
     """The command modules of this folder by name."""
     modules = {
-        info.name: importlib.import_module(f"{cli.__name__}.{info.name}")
-        for info in pkgutil.iter_modules(cli.__path__)
+        info.name: importlib.import_module(f"{cli.__name__}.{info.name}") for info in pkgutil.iter_modules(cli.__path__)
     }
     return {name: module for name, module in sorted(modules.items()) if hasattr(module, "EXAMPLE")}
 

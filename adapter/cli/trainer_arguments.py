@@ -61,9 +61,7 @@ def read_trainer_arguments(texts: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _read(
-    key: str, text: str, parser: argparse.ArgumentParser, parameters: Mapping[str, inspect.Parameter]
-) -> Any:
+def _read(key: str, text: str, parser: argparse.ArgumentParser, parameters: Mapping[str, inspect.Parameter]) -> Any:
     """The value of one argument, or what is wrong with it."""
     name = PREFIX + key
     if key not in parameters:
@@ -76,9 +74,5 @@ def _read(
     except argparse.ArgumentError:
         allowed = inspect.formatannotation(parameters[key].annotation).replace("typing.", "")
         return Problem(name, f"found '{text}'", allowed=allowed)
-    except (
-        TypeError
-    ):  # jsonargparse's description of an object, such as a logger, which nothing here would build
-        return Problem(
-            name, f"found '{text}', which names an object", allowed="numbers, texts, true, false, null"
-        )
+    except TypeError:  # jsonargparse's description of an object, such as a logger, which nothing here would build
+        return Problem(name, f"found '{text}', which names an object", allowed="numbers, texts, true, false, null")

@@ -101,9 +101,7 @@ class Config(ConfigDict):
         found = find(self, key_chain, type_field)
         return default if found is MISSING else found
 
-    def merge_from_dict(
-        self, options: Mapping[str, Any], allow_list_keys: bool = True, force: bool = True
-    ) -> None:
+    def merge_from_dict(self, options: Mapping[str, Any], allow_list_keys: bool = True, force: bool = True) -> None:
         """Merge options in, in place: ``{"train.max_epochs": 3, "train.hooks.CheckpointHook.interval": 2}``.
 
         Dicts merge key by key, lists of ``{type: ...}`` entries type by type (a new type is appended);

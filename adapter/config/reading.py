@@ -30,9 +30,7 @@ def read_file(filename: str, trust_remote_code: bool = False) -> tuple[str, Docu
     return text, read_text(text, path.suffix, filename, trust_remote_code)
 
 
-def read_text(
-    text: str, suffix: str, filename: str | None = None, trust_remote_code: bool = False
-) -> Document:
+def read_text(text: str, suffix: str, filename: str | None = None, trust_remote_code: bool = False) -> Document:
     """What a config's text says.
 
     Args:

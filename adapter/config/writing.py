@@ -21,9 +21,7 @@ def to_text(values: Mapping[str, Any], suffix: str = ".json") -> str:
         ConfigError: A suffix other than ``.json``, ``.yaml`` and ``.yml``.
     """
     if suffix.lower() not in WRITERS:
-        raise ConfigError(
-            Problem("", f"cannot write a config as '{suffix}'", ", ".join(WRITERS), kind="file")
-        )
+        raise ConfigError(Problem("", f"cannot write a config as '{suffix}'", ", ".join(WRITERS), kind="file"))
     plain = portable(values)
     if suffix.lower() == ".json":
         return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"

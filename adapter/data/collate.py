@@ -22,9 +22,7 @@ class RemoveColumnsCollator:
         collate_fn: What makes a batch of the reduced samples; torch's ``default_collate`` by default.
     """
 
-    def __init__(
-        self, columns: Collection[str], collate_fn: Callable[[list[Any]], Any] = default_collate
-    ) -> None:
+    def __init__(self, columns: Collection[str], collate_fn: Callable[[list[Any]], Any] = default_collate) -> None:
         self.columns = frozenset(columns)
         self.collate_fn = collate_fn
 

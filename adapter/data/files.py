@@ -55,9 +55,7 @@ class FileDataset(Dataset[dict[str, Any]]):
             chosen = {name: name for name in self._rows.column_names}
         stacked = self._matching([features] if isinstance(features, str) else features or [])
         self._check_columns([*chosen.values(), *([] if label is None else [label])])
-        self._tensors = {
-            name: self._numeric(column) for name, column in chosen.items() if self._is_full(column)
-        }
+        self._tensors = {name: self._numeric(column) for name, column in chosen.items() if self._is_full(column)}
         if label is not None:
             self._tensors["label"] = self._numeric(label)
         if stacked:

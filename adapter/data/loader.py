@@ -104,3 +104,37 @@ def _check_options(loader: LoaderPlan, key: str) -> None:
     ]
     if problems:
         raise ConfigError(problems)
+
+
+def count_batches(loader: DataLoader[Any] | None, key: str) -> int:
+    """Batches of one pass over the data.
+
+    Args:
+        loader: The data loader.
+        key: The setting that gives the number for data without a length; named in the error.
+
+    Raises:
+        ValueError: The data have no length, or there is no loader yet.
+    """
+    try:
+        return len(loader)  # type: ignore[arg-type]  # None raises what a loader without length does
+    except TypeError as error:
+        raise ValueError(
+            f"the data set has no length (or is not loaded yet): give `{key}`, the iterations of an epoch"
+        ) from error
+
+
+def set_epoch(loader: Any, epoch: int, seed: int) -> None:
+    """Tell the data which epoch begins, so that an order of their own changes from epoch to epoch.
+
+    The sampler's and the data set's ``set_epoch`` are called; a ``generator`` of the data set is seeded with
+    ``seed + epoch``.
+    """
+    dataset = getattr(loader, "dataset", None)
+    for part in (getattr(loader, "sampler", None), dataset):
+        tell = getattr(part, "set_epoch", None)
+        if tell is not None:
+            tell(epoch)
+    generator = getattr(dataset, "generator", None)
+    if isinstance(generator, torch.Generator):
+        generator.manual_seed(seed + epoch)

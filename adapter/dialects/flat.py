@@ -50,9 +50,7 @@ def _move(config: Config, key: str, to: str, reason: str) -> Move | None:
     if not given:
         config.merge_from_dict({to: value})
     _pop(config, key)
-    return (
-        Move(key, "", "dropped", f"{to} is given too, and wins") if given else Move(key, to, "moved", reason)
-    )
+    return Move(key, "", "dropped", f"{to} is given too, and wins") if given else Move(key, to, "moved", reason)
 
 
 def _set_length(config: Config, length: str) -> list[Move]:

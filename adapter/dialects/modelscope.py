@@ -51,9 +51,7 @@ def _move_hooks(config: Config) -> list[Move]:
     if not isinstance(hooks, list):
         return []
     moves: dict[int, Move] = {}
-    taken = {
-        key: f"{key} is given too, and wins" for key in HOOK_KEYS.values() if config.safe_get(key) is not None
-    }
+    taken = {key: f"{key} is given too, and wins" for key in HOOK_KEYS.values() if config.safe_get(key) is not None}
     for index, hook in reversed(list(enumerate(hooks))):
         key, default = HOOK_KEYS.get(_type_of(hook), ""), hook in DEFAULT_HOOKS
         if key in taken:
@@ -65,9 +63,7 @@ def _move_hooks(config: Config) -> list[Move]:
     kept = [index for index in range(len(hooks)) if index not in moves]
     config.train.hooks = [hooks[index] for index in kept]
     moves |= {
-        old: Move(f"train.hooks[{old}]", f"train.hooks[{new}]", "same")
-        for new, old in enumerate(kept)
-        if new != old
+        old: Move(f"train.hooks[{old}]", f"train.hooks[{new}]", "same") for new, old in enumerate(kept) if new != old
     }
     return [moves[index] for index in sorted(moves)]
 

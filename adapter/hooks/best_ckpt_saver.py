@@ -46,8 +46,9 @@ class BestCkptSaverHook(CheckpointHook):
     ) -> None:
         super().__init__(max_checkpoint_num=max_checkpoint_num, **kwargs)
         if rule not in RULES:
-            raise ConfigError(Problem("rule", f"found {rule!r}", allowed=" or ".join(RULES),
-                                      nearest=nearest(rule, RULES)))
+            raise ConfigError(
+                Problem("rule", f"found {rule!r}", allowed=" or ".join(RULES), nearest=nearest(rule, RULES))
+            )
         self.metric_key = metric_key
         self.save_best = save_best
         self.rule = rule
@@ -75,8 +76,10 @@ class BestCkptSaverHook(CheckpointHook):
             return
         self._seen = values
         if self.metric_key not in values:
-            raise ValueError(f"BestCkptSaverHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-                             f"{', '.join(values)}")
+            raise ValueError(
+                f"BestCkptSaverHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
+                f"{', '.join(values)}"
+            )
         value = values[self.metric_key]
         if self.save_best and (self.best_metric is None or self.improves(value)):
             self.best_metric = value

@@ -82,9 +82,7 @@ class CheckpointHook(Hook):
 
     def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
         """Save when counting in iterations and a checkpoint is due."""
-        if self.by_epoch is False and self.due(
-            self.every_n_iters(trainer, self.interval), self.is_last_iter(trainer)
-        ):
+        if self.by_epoch is False and self.due(self.every_n_iters(trainer, self.interval), self.is_last_iter(trainer)):
             self.save(trainer, f"iter_{trainer.iter + 1}")
             trainer.logger.info("Saving checkpoint at %d iter", trainer.iter + 1)
 

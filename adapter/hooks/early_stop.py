@@ -47,8 +47,9 @@ class EarlyStopHook(Hook):
         early_stop_strategy: str | None = None,
     ) -> None:
         if rule not in RULES:
-            raise ConfigError(Problem("rule", f"found {rule!r}", allowed=" or ".join(RULES),
-                                      nearest=nearest(rule, RULES)))
+            raise ConfigError(
+                Problem("rule", f"found {rule!r}", allowed=" or ".join(RULES), nearest=nearest(rule, RULES))
+            )
         self.metric_key = metric_key
         self.rule = rule
         self.patience = patience
@@ -62,9 +63,12 @@ class EarlyStopHook(Hook):
     def before_run(self, trainer: EpochBasedTrainer) -> None:
         """Warn of a ``min_delta`` that does the opposite of what its name says."""
         if self.rule == "min" and self.min_delta > 0:
-            trainer.logger.warning("EarlyStopHook: with rule min a positive min_delta (%s) lets worse values count as "
-                                   "improvements, as under ModelScope; write %s to ask for at least that gain",
-                                   self.min_delta, -self.min_delta)
+            trainer.logger.warning(
+                "EarlyStopHook: with rule min a positive min_delta (%s) lets worse values count as "
+                "improvements, as under ModelScope; write %s to ask for at least that gain",
+                self.min_delta,
+                -self.min_delta,
+            )
 
     def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
         """Check when counting in epochs and a check is due."""
@@ -86,8 +90,10 @@ class EarlyStopHook(Hook):
         if values is None:  # no evaluation yet
             return
         if self.metric_key not in values:
-            raise ValueError(f"EarlyStopHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-                             f"{', '.join(values)}")
+            raise ValueError(
+                f"EarlyStopHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
+                f"{', '.join(values)}"
+            )
         value = float(values[self.metric_key])
         if self.check_finite and not math.isfinite(value):
             self.stop(trainer, f"{self.metric_key} is {value}")
@@ -96,8 +102,10 @@ class EarlyStopHook(Hook):
         else:
             self.wait_count += 1
             if self.wait_count >= self.patience:
-                self.stop(trainer, f"{self.metric_key} has not improved on {self.best_score} "
-                                   f"in {self.wait_count} checks")
+                self.stop(
+                    trainer,
+                    f"{self.metric_key} has not improved on {self.best_score} in {self.wait_count} checks",
+                )
 
     def improves(self, value: float) -> bool:
         """Whether a value counts as better than the best.

@@ -9,7 +9,7 @@ from adapter.hooks.hook import STAGES, Hook
 from adapter.hooks.priority import Priority, get_priority
 
 if TYPE_CHECKING:
-    from adapter.trainer import EpochBasedTrainer
+    from adapter.base_trainer import BaseTrainer
 
 Call = Callable[[Any], None]
 
@@ -47,7 +47,7 @@ class HookList:
         self._hooks.insert(place, hook)
         self._calls.clear()
 
-    def run(self, stage: str, trainer: EpochBasedTrainer) -> None:
+    def run(self, stage: str, trainer: BaseTrainer) -> None:
         """Run a whole stage."""
         until, after = self._calls.get(stage) or self._bind(stage)
         for call in until:
@@ -55,12 +55,12 @@ class HookList:
         for call in after:
             call(trainer)
 
-    def run_until_update(self, stage: str, trainer: EpochBasedTrainer) -> None:
+    def run_until_update(self, stage: str, trainer: BaseTrainer) -> None:
         """Run a stage's hooks up to and including OptimizerHook's priority."""
         for call in (self._calls.get(stage) or self._bind(stage))[0]:
             call(trainer)
 
-    def run_after_update(self, stage: str, trainer: EpochBasedTrainer) -> None:
+    def run_after_update(self, stage: str, trainer: BaseTrainer) -> None:
         """Run a stage's hooks after OptimizerHook's priority."""
         for call in (self._calls.get(stage) or self._bind(stage))[1]:
             call(trainer)

@@ -87,8 +87,10 @@ class PlateauLrSchedulerHook(Hook):
     def before_run(self, trainer: EpochBasedTrainer) -> None:
         """Warn when the learning rate will never change."""
         if not self.by_epoch:
-            trainer.logger.warning("PlateauLrSchedulerHook steps by epoch only: with by_epoch false, as here, the "
-                                   "learning rate never changes (nor does it under ModelScope)")
+            trainer.logger.warning(
+                "PlateauLrSchedulerHook steps by epoch only: with by_epoch false, as here, the "
+                "learning rate never changes (nor does it under ModelScope)"
+            )
 
     def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
         """Advance the scheduler with the newest value of the metric; without one yet, leave the rate alone."""

@@ -33,5 +33,11 @@ def get_priority(priority: int | str | Priority) -> int:
         return priority
     if isinstance(priority, str) and priority.upper() in Priority.__members__:
         return Priority[priority.upper()].value
-    raise ConfigError(Problem("PRIORITY", f"found {priority!r}", nearest=nearest(priority, Priority.__members__),
-                              allowed=f"0 to 100 or one of {', '.join(Priority.__members__)}"))
+    raise ConfigError(
+        Problem(
+            "PRIORITY",
+            f"found {priority!r}",
+            nearest=nearest(priority, Priority.__members__),
+            allowed=f"0 to 100 or one of {', '.join(Priority.__members__)}",
+        )
+    )

@@ -21,6 +21,12 @@ def by_epoch_of(key: str, strategy: str | None, by_epoch: bool | None) -> bool |
     if strategy is None:
         return by_epoch
     if strategy not in STRATEGIES:
-        raise ConfigError(Problem(key, f"found {strategy!r}", allowed=", ".join(STRATEGIES),
-                                  nearest=nearest(strategy, STRATEGIES)))
+        raise ConfigError(
+            Problem(
+                key,
+                f"found {strategy!r}",
+                allowed=", ".join(STRATEGIES),
+                nearest=nearest(strategy, STRATEGIES),
+            )
+        )
     return STRATEGIES[strategy]

@@ -54,8 +54,13 @@ class TensorboardHook(LoggerHook):
 
             self.writer = TensorBoardLogger(self.out_dir, name="", version="").experiment
         except ModuleNotFoundError as error:
-            raise ConfigError(Problem("train.hooks", "TensorboardHook needs the package tensorboard",
-                                      fix="pip install 'ms-lightning-adapter[tensorboard]'")) from error
+            raise ConfigError(
+                Problem(
+                    "train.hooks",
+                    "TensorboardHook needs the package tensorboard",
+                    fix="pip install 'ms-lightning-adapter[tensorboard]'",
+                )
+            ) from error
         trainer.logger.info("tensorboard files will be saved to %s", self.out_dir)
 
     def log(self, trainer: EpochBasedTrainer) -> None:

@@ -79,7 +79,8 @@ def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
     """Train from the owner's epoch on. Ctrl-C and SystemExit pass through as themselves."""
     progress = trainer.fit_loop.epoch_progress
     for counts in (progress.total, progress.current):
-        counts.ready = counts.started = counts.processed = counts.completed = owner.epoch
+        for step in ("ready", "started", "processed", "completed"):
+            setattr(counts, step, owner.epoch)
     with quiet(), interrupts_kept(trainer):
         trainer.fit(owner.module, datamodule=DataModule(owner))
 

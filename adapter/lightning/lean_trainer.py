@@ -1,4 +1,4 @@
-"""LeanTrainer: lightning.Trainer without the bookkeeping that nobody here uses, most of it done several times an iteration."""
+"""LeanTrainer: lightning.Trainer without bookkeeping that nobody here uses, most of it done in every iteration."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from lightning.pytorch.trainer.connectors.logger_connector import _LoggerConnect
 from lightning.pytorch.trainer.states import RunningStage
 
 
-def _in_stage(stage: RunningStage, original: property) -> Any:
-    """A property that compares stages by identity; setting it stays Lightning's."""
+def _in_stage(stage: RunningStage, original: Any) -> Any:
+    """A property that compares stages by identity; setting it stays Lightning's ``original``."""
     return property(lambda trainer: trainer.state.stage is stage, original.fset, doc=original.__doc__)
 
 

@@ -94,7 +94,7 @@ class TrainingModule(L.LightningModule):
             plain
             and type(trainer.strategy).backward is Strategy.backward
             and type(trainer.strategy).optimizer_step is Strategy.optimizer_step
-            and all(isinstance(callback, OWN_CALLBACKS) for callback in trainer.callbacks)
+            and all(isinstance(callback, OWN_CALLBACKS) for callback in trainer.callbacks)  # type: ignore[attr-defined]
         )
 
     def to_device(self, batch: Any) -> Any:

@@ -56,9 +56,7 @@ def column(source: Mapping[str, Any], names: Sequence[str], what: str) -> Any:
         TypeError: It is not a mapping.
     """
     if not isinstance(source, Mapping):
-        raise TypeError(
-            f"{what} is a {type(source).__name__}; this metric needs a mapping with {' or '.join(names)}"
-        )
+        raise TypeError(f"{what} is a {type(source).__name__}; this metric needs a mapping with {' or '.join(names)}")
     for name in names:
         value = source.get(name)
         if value is not None:

@@ -53,8 +53,9 @@ def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
         return dict(outputs)
     if hasattr(outputs, "to_dict"):
         return dict(outputs.to_dict())
-    raise TypeError(f"the model's forward must return a dict, or an object with to_dict(); it returned "
-                    f"{type(outputs).__name__}")
+    raise TypeError(
+        f"the model's forward must return a dict, or an object with to_dict(); it returned {type(outputs).__name__}"
+    )
 
 
 def losses_of(outputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,13 +56,9 @@ def split_parameters(model: nn.Module, groups: Sequence[Mapping[str, Any]], key:
         (rest if rule is None else members[rule]).append(parameter)
     idle = [i for i, parameters in enumerate(members) if not parameters]
     if idle:
-        allowed = (
-            f"part of a name such as {', '.join(name for name, _ in islice(model.named_parameters(), 5))}"
-        )
+        allowed = f"part of a name such as {', '.join(name for name, _ in islice(model.named_parameters(), 5))}"
         found = "'{}' matches no parameter that is left for it"
-        raise ConfigError(
-            [Problem(f"{key}[{i}].regex", found.format(patterns[i].pattern), allowed) for i in idle]
-        )
+        raise ConfigError([Problem(f"{key}[{i}].regex", found.format(patterns[i].pattern), allowed) for i in idle])
     settings = [{name: value for name, value in group.items() if name != "regex"} for group in groups]
     matched = [{"params": params, **own} for params, own in zip(members, settings, strict=True)]
     return [{"params": rest}, *matched] if rest else matched

@@ -19,9 +19,7 @@ from adapter.schema.train import Train
 __all__ = ["check"]
 
 
-def check(
-    config: Config, keywords: Mapping[str, Any] | None = None, moves: Sequence[Move] = ()
-) -> list[Problem]:
+def check(config: Config, keywords: Mapping[str, Any] | None = None, moves: Sequence[Move] = ()) -> list[Problem]:
     """Every problem of a documented config: types, ranges, choices, names, and the rules between sections.
 
     Args:

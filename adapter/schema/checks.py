@@ -84,15 +84,11 @@ def plateau_is_told_its_metric(config: Settings, keywords: Settings) -> Iterator
     on_plateau = scheduler.get("type") == "ReduceLROnPlateau"
     has_hook = hook.get("type") == "PlateauLrSchedulerHook"
     if on_plateau and not has_hook:
-        example = (
-            '"train": {"lr_scheduler_hook": {"type": "PlateauLrSchedulerHook", "metric_key": "accuracy"}}'
-        )
+        example = '"train": {"lr_scheduler_hook": {"type": "PlateauLrSchedulerHook", "metric_key": "accuracy"}}'
         found = "ReduceLROnPlateau is not told which metric it watches: it needs PlateauLrSchedulerHook"
         yield Problem("train.lr_scheduler", found, kind="missing", fix=f"add {example}")
     if has_hook and scheduler.get("type") and not on_plateau:
-        found = (
-            f"{scheduler['type']} watches no metric, but train.lr_scheduler_hook is PlateauLrSchedulerHook"
-        )
+        found = f"{scheduler['type']} watches no metric, but train.lr_scheduler_hook is PlateauLrSchedulerHook"
         yield Problem("train.lr_scheduler.type", found, "ReduceLROnPlateau")
     if on_plateau and (hook.get("warmup") or section(scheduler, "options").get("warmup")):
         found = "a warmup cannot be combined with ReduceLROnPlateau"

@@ -14,7 +14,5 @@ class Dataset:
 
     OPEN = "data"
 
-    train: Annotated[
-        dict | list[dict] | None, Doc("Training data: a data set, or several that are joined.")
-    ] = None
+    train: Annotated[dict | list[dict] | None, Doc("Training data: a data set, or several that are joined.")] = None
     val: Annotated[dict | list[dict] | None, Doc("Evaluation data.")] = None

@@ -27,9 +27,9 @@ class Evaluation:
         str | MetricEntry | list[str | MetricEntry] | None,
         Doc("What is computed; the task's default metric when absent.", target="metrics"),
     ] = None
-    dataloader: Annotated[
-        DataLoader | None, Doc("Loader of the evaluation data.", target="evaluation data loader")
-    ] = None
+    dataloader: Annotated[DataLoader | None, Doc("Loader of the evaluation data.", target="evaluation data loader")] = (
+        None
+    )
     period: Annotated[
         EvaluationArguments | None,
         Doc("When to evaluate during training; never when absent.", hook="EvaluationHook"),

@@ -30,6 +30,16 @@ class HookPlan:
     args: dict[str, Any] = field(default_factory=dict)
     key: str = ""
 
+    @property
+    def steps(self) -> bool:
+        """Whether it steps the optimizer or the scheduler, so that it is added when training begins."""
+        by_itself = not self.key and self.type in (
+            "OptimizerHook",
+            "LrSchedulerHook",
+            "TorchAMPOptimizerHook",
+        )
+        return by_itself or self.key in ("train.optimizer_hook", "train.lr_scheduler_hook", "train.use_fp16")
+
 
 def hook_list(config: Mapping[str, Any], keywords: Mapping[str, Any]) -> list[HookPlan]:
     """Hooks in order of registration: those that step, those with a key of their own, then ``train.hooks``.
@@ -106,6 +116,4 @@ def _semantic_hooks(config: Mapping[str, Any]) -> Iterator[HookPlan]:
 
 
 def _entry(item: Mapping[str, Any], key: str) -> HookPlan:
-    return HookPlan(
-        str(item.get("type") or ""), {name: value for name, value in item.items() if name != "type"}, key
-    )
+    return HookPlan(str(item.get("type") or ""), {name: value for name, value in item.items() if name != "type"}, key)

@@ -44,18 +44,14 @@ class OptimizerArguments:
 class TorchAMPArguments(OptimizerArguments):
     """Arguments of TorchAMPOptimizerHook."""
 
-    loss_scale: Annotated[float | dict | str | None, Doc("Fixed loss scale, or arguments of GradScaler.")] = (
-        None
-    )
+    loss_scale: Annotated[float | dict | str | None, Doc("Fixed loss scale, or arguments of GradScaler.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApexAMPArguments(OptimizerArguments):
     """Arguments of ApexAMPOptimizerHook."""
 
-    opt_level: Annotated[str, Doc("Apex's level of mixed precision.", choices=("O0", "O1", "O2", "O3"))] = (
-        "O1"
-    )
+    opt_level: Annotated[str, Doc("Apex's level of mixed precision.", choices=("O0", "O1", "O2", "O3"))] = "O1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +68,7 @@ class LrSchedulerArguments:
     """``train.lr_scheduler.options``, and the arguments of LrSchedulerHook."""
 
     by_epoch: Annotated[bool, Doc("Step after each epoch (true) or each iteration (false).")] = True
-    lr_strategy: Annotated[
-        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
-    ] = None
+    lr_strategy: Annotated[str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)] = None
     warmup: Annotated[Warmup | None, Doc("Rise of the rate at the start; none by default.")] = None
 
 
@@ -84,9 +78,7 @@ class PlateauArguments:
 
     metric_key: Annotated[str, Doc("Metric that the schedule watches.")]
     by_epoch: Annotated[bool, Doc("Step after each epoch (true) or each iteration (false).")] = True
-    lr_strategy: Annotated[
-        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
-    ] = None
+    lr_strategy: Annotated[str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)] = None
     interval: Annotated[int, Doc("Epochs or iterations between steps.", minimum=0)] = 1
 
 
@@ -96,39 +88,31 @@ class EvaluationArguments:
 
     interval: Annotated[int, Doc("Epochs or iterations between evaluations; 0 for never.", minimum=0)] = 1
     by_epoch: Annotated[bool, Doc("Count in epochs (true) or iterations (false).")] = True
-    eval_strategy: Annotated[
-        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
-    ] = None
-    start_idx: Annotated[
-        int | None, Doc("First epoch or iteration, from 0, after which to evaluate.", minimum=0)
-    ] = None
+    eval_strategy: Annotated[str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)] = (
+        None
+    )
+    start_idx: Annotated[int | None, Doc("First epoch or iteration, from 0, after which to evaluate.", minimum=0)] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SaverArguments:
     """What both checkpoint savers take."""
 
-    interval: Annotated[
-        int, Doc("Epochs or iterations between checkpoints; 0 for the last one only.", minimum=0)
-    ] = 1
+    interval: Annotated[int, Doc("Epochs or iterations between checkpoints; 0 for the last one only.", minimum=0)] = 1
     by_epoch: Annotated[bool, Doc("Count in epochs (true) or iterations (false).")] = True
-    save_strategy: Annotated[
-        str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)
-    ] = None
+    save_strategy: Annotated[str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)] = (
+        None
+    )
     save_optimizer: Annotated[bool, Doc("Save the optimizer's state as well.")] = True
     save_dir: Annotated[str | None, Doc("Folder of the checkpoints; the work directory by default.")] = None
-    output_dir: Annotated[
-        str | None, Doc("Folder for the exported model; output/ in save_dir by default.")
-    ] = None
+    output_dir: Annotated[str | None, Doc("Folder for the exported model; output/ in save_dir by default.")] = None
     output_sub_dir: Annotated[str | None, Doc("Name of the exported model's folder in save_dir.")] = None
     save_last: Annotated[bool, Doc("Save after the last epoch or iteration even when none is due.")] = True
-    max_checkpoint_num: Annotated[int | None, Doc("Checkpoints kept; all of them by default.", minimum=0)] = (
-        None
-    )
+    max_checkpoint_num: Annotated[int | None, Doc("Checkpoints kept; all of them by default.", minimum=0)] = None
     save_trainer_state: Annotated[bool, Doc("Save what a resume needs beside the weights.")] = True
-    save_file_name: Annotated[str | None, Doc("Fixed file name in place of one with epoch and metric.")] = (
-        None
-    )
+    save_file_name: Annotated[str | None, Doc("Fixed file name in place of one with epoch and metric.")] = None
     push_to_hub: Annotated[bool, Doc("Upload checkpoints to a model hub.")] = False
     hub_repo_id: Annotated[str | None, Doc("Repository to upload to.")] = None
     hub_token: Annotated[str | None, Doc("Token for the upload.")] = None
@@ -143,9 +127,7 @@ class BestArguments(SaverArguments):
     by_epoch: Annotated[bool, Doc("Accepted.", no_effect=FOLLOWS)] = True
     save_strategy: Annotated[str | None, Doc("Accepted.", choices=STRATEGY, no_effect=FOLLOWS)] = None
     metric_key: Annotated[str, Doc("Metric that decides which checkpoint is best.")]
-    rule: Annotated[
-        str, Doc("Whether the greatest or the smallest value is best.", choices=("max", "min"))
-    ] = "max"
+    rule: Annotated[str, Doc("Whether the greatest or the smallest value is best.", choices=("max", "min"))] = "max"
     save_best: Annotated[bool, Doc("Save when an evaluation is the best so far.")] = True
     restore_best: Annotated[bool, Doc("Load the best weights when training ends.")] = False
     max_checkpoint_num: Annotated[int | None, Doc("Best checkpoints kept.", minimum=0)] = 1
@@ -157,9 +139,7 @@ class LoggerArguments:
 
     interval: Annotated[int, Doc("Iterations between lines.", unit="iterations", minimum=0)] = 10
     by_epoch: Annotated[bool, Doc("Number the lines within the epoch (true) or over the run (false).")] = True
-    ignore_last: Annotated[
-        bool, Doc("Leave out the iterations after the last full interval of an epoch.")
-    ] = True
+    ignore_last: Annotated[bool, Doc("Leave out the iterations after the last full interval of an epoch.")] = True
     reset_flag: Annotated[bool, Doc("Empty the averages after each line.")] = False
     out_dir: Annotated[str | None, Doc("Folder of the log files; the work directory by default.")] = None
     ignore_rounding_keys: Annotated[str | list[str] | None, Doc("Values that are written unrounded.")] = "lr"
@@ -193,9 +173,7 @@ class EarlyStopArguments:
 class DDPArguments:
     """Arguments of DDPHook."""
 
-    launcher: Annotated[str, Doc("What starts the processes.", choices=("pytorch", "mpi", "slurm"))] = (
-        "pytorch"
-    )
+    launcher: Annotated[str, Doc("What starts the processes.", choices=("pytorch", "mpi", "slurm"))] = "pytorch"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,11 +70,7 @@ def _enter(section: type, step: str, above: Place) -> tuple[Place, tuple[Any, ..
 
 def _target(step: str, key: Key, above: Place) -> str:
     """What a key sets, after what its section sets; a section that is no piece of the plan adds nothing."""
-    if (
-        key.doc.hook
-        or key.doc.sections
-        or (section_in(key.kinds) and not key.doc.target and not above.target)
-    ):
+    if key.doc.hook or key.doc.sections or (section_in(key.kinds) and not key.doc.target and not above.target):
         return ""
     name = key.doc.target or step
     return f"{above.target}: {name}" if above.target else name

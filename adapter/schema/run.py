@@ -31,9 +31,9 @@ class Run:
     pipeline: Annotated[
         dict | None, Doc("For inference after training.", target="kept in output/configuration.json")
     ] = None
-    version: Annotated[
-        Any, Doc("The author's version of the config.", target="kept in output/configuration.json")
-    ] = None
+    version: Annotated[Any, Doc("The author's version of the config.", target="kept in output/configuration.json")] = (
+        None
+    )
     plugins: Annotated[
         list[str] | str | None,
         Doc("Packages to install and import; only with trust_remote_code.", target="trust_remote_code"),
@@ -48,9 +48,5 @@ class Run:
             target="trust_remote_code",
         ),
     ] = None
-    parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="ddp strategy")] = (
-        None
-    )
-    megatron: Annotated[
-        dict | None, Doc("Sizes of the parallel groups, for MegatronHook.", hook="MegatronHook")
-    ] = None
+    parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="ddp strategy")] = None
+    megatron: Annotated[dict | None, Doc("Sizes of the parallel groups, for MegatronHook.", hook="MegatronHook")] = None

@@ -28,9 +28,7 @@ class DataLoader:
     workers_per_gpu: Annotated[
         int, Doc("Processes that load data, per training process.", minimum=0, target="num_workers")
     ] = 0
-    shuffle: Annotated[
-        bool | None, Doc("Draw a new order each epoch; true for training, false for evaluation.")
-    ] = None
+    shuffle: Annotated[bool | None, Doc("Draw a new order each epoch; true for training, false for evaluation.")] = None
     drop_last: Annotated[bool, Doc("Leave out a last batch that is not full.")] = False
     pin_memory: Annotated[bool, Doc("Load into page-locked memory, from which a GPU copies faster.")] = False
     persistent_workers: Annotated[bool, Doc("Keep the loading processes between epochs.")] = False
@@ -73,9 +71,7 @@ class LrScheduler:
 
     OPEN = "schedule"
 
-    type: Annotated[
-        str, Doc("Class of torch.optim.lr_scheduler, a registered name or an import path.", target="class")
-    ]
+    type: Annotated[str, Doc("Class of torch.optim.lr_scheduler, a registered name or an import path.", target="class")]
     T_max: Annotated[int | None, Doc("Length of a cosine schedule, in its unit.", minimum=1)] = None
     total_iters: Annotated[int | None, Doc("Length of the schedule, in its unit.", minimum=0)] = None
     options: Annotated[
@@ -87,12 +83,8 @@ class LrScheduler:
 class Checkpoint:
     """Which checkpoints are kept."""
 
-    period: Annotated[
-        SaverArguments | None, Doc("Checkpoints at regular intervals.", hook="CheckpointHook")
-    ] = None
-    best: Annotated[
-        BestArguments | None, Doc("Checkpoints of the best evaluations.", hook="BestCkptSaverHook")
-    ] = None
+    period: Annotated[SaverArguments | None, Doc("Checkpoints at regular intervals.", hook="CheckpointHook")] = None
+    best: Annotated[BestArguments | None, Doc("Checkpoints of the best evaluations.", hook="BestCkptSaverHook")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +103,7 @@ class Train:
     work_dir: Annotated[str | None, Doc("Folder that everything is written to.", target="work directory")] = (
         "./work_dir"
     )
-    dataloader: Annotated[
-        DataLoader | None, Doc("Loader of the training data.", target="training data loader")
-    ] = None
+    dataloader: Annotated[DataLoader | None, Doc("Loader of the training data.", target="training data loader")] = None
     optimizer: Annotated[Optimizer | None, Doc("What updates the weights.", target="optimizer")] = None
     lr_scheduler: Annotated[
         LrScheduler | None, Doc("How the learning rate changes.", target="learning rate schedule")
@@ -124,9 +114,7 @@ class Train:
     lr_scheduler_hook: Annotated[
         dict | None, Doc("Complete hook in place of LrSchedulerHook (old spelling).", sections=ARGUMENTS)
     ] = None
-    hooks: Annotated[list[dict] | None, Doc("Hooks, each a mapping with its type.", sections=ARGUMENTS)] = (
-        None
-    )
+    hooks: Annotated[list[dict] | None, Doc("Hooks, each a mapping with its type.", sections=ARGUMENTS)] = None
     checkpoint: Annotated[Checkpoint | None, Doc("Checkpoints.")] = None
     logging: Annotated[LoggerArguments | None, Doc("Log lines.", hook="TextLoggerHook")] = None
     train_iters_per_epoch: Annotated[
@@ -139,6 +127,4 @@ class Train:
         ),
     ] = None
     use_fp16: Annotated[bool, Doc("Mixed precision with 16-bit floats.", target="precision 16-mixed")] = False
-    parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="ddp strategy")] = (
-        None
-    )
+    parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="ddp strategy")] = None

@@ -1,0 +1,177 @@
+"""TrainerParts: what a run is made of, each part built by a method that a subclass may override."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+from torch.nn.parallel import DataParallel, DistributedDataParallel
+from torch.utils.data import DataLoader
+
+from adapter.base_trainer import BaseTrainer
+from adapter.checkpoint import files
+from adapter.config import Config
+from adapter.data.build import build_dataset
+from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
+from adapter.data.dataset import wrap_dataset
+from adapter.data.loader import build_loader
+from adapter.data.preprocessor import build_preprocessor
+from adapter.errors import ConfigError, Problem
+from adapter.models.build import build_model
+from adapter.optim.build import build_optimizer
+from adapter.plan import Plan
+from adapter.schedules.build import build_scheduler
+
+
+class TrainerParts(BaseTrainer):
+    """Builds the parts of a run from its plan.
+
+    Attributes:
+        plan: What Lightning gets.
+        model: The model.
+        model_dir: Local model directory; None for a model passed as an object or built from the config.
+        optimizers: Optimizer and scheduler passed in code, None each when the config's are to be built.
+        train_dataset: Training data; None when there are none.
+        eval_dataset: Evaluation data; None when there are none, or none were needed yet.
+    """
+
+    plan: Plan
+    model: nn.Module
+    model_dir: str | None
+    optimizers: tuple[Any, Any]
+    cfg_modify_fn: Callable[[Config], Any] | None
+    train_dataset: Any
+    eval_dataset: Any
+    eval_preprocessor: Any
+    train_data_collator: Callable[..., Any]
+    eval_data_collator: Callable[..., Any]
+    _samplers: dict[str, Any]
+    _seed: int
+
+    def rebuild_config(self, cfg: Config) -> Config:
+        """Change the config in code, before overrides; returns the config to use."""
+        changed = self.cfg_modify_fn(cfg) if self.cfg_modify_fn else None
+        return cfg if changed is None else changed
+
+    def build_model(self) -> nn.Module:
+        """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
+        model = build_model(self.plan.model)
+        weights = Path(self.model_dir or "", "pytorch_model.bin")
+        if self.model_dir and weights.is_file():
+            model.load_state_dict(files.load(weights, "weights"))
+        return model
+
+    def get_preprocessors(self, preprocessor: Any) -> tuple[Any, Any]:
+        """The preprocessors for training and for evaluation."""
+        given = by_mode(preprocessor) if preprocessor is not None else None
+        return (given["train"], given["val"]) if given else self.build_preprocessor()
+
+    def build_preprocessor(self) -> tuple[Any, Any]:
+        """The preprocessors that the config names, for training and for evaluation; None each by default.
+
+        A config whose data sets are passed as objects may name ones that are not at hand; they are not built then.
+        """
+        if not any(isinstance(self.plan.dataset.get(mode), Mapping) for mode in ("train", "val")):
+            return None, None
+        train, val = (build_preprocessor(self.plan.preprocessor, mode) for mode in ("train", "val"))
+        return train, val
+
+    def build_dataset(self, datasets: Any, mode: str, preprocessor: Any = None) -> Any:
+        """The data set of a mode, with the preprocessor applied to each sample.
+
+        Args:
+            datasets: A data set, a list of them, or None to build what the config names.
+            mode: ``train`` or ``val``.
+            preprocessor: Applied to each sample; None leaves samples as they are.
+        """
+        if datasets is not None:
+            return wrap_dataset(datasets, preprocessor)
+        return build_dataset(self.plan.dataset, mode, preprocessor, base_dir=_folder_of(self.cfg))
+
+    def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
+        """The collators for training and for evaluation."""
+        given = by_mode(data_collator)
+        collators = [given[mode] or default_collate for mode in ("train", "val")]
+        columns = forward_columns(self.model) if remove_unused_data else None
+        if columns is not None:
+            collators = [RemoveColumnsCollator(columns, collate) for collate in collators]
+        return collators[0], collators[1]
+
+    def get_train_dataloader(self) -> DataLoader[Any]:
+        """The training data loader."""
+        dataset = _needed(self.train_dataset, "train_dataset", "dataset.train")
+        return build_loader(
+            dataset,
+            self.plan.train_loader,
+            collate_fn=self.train_data_collator,
+            sampler=self._samplers["train"],
+            seed=self._seed,
+        )
+
+    def get_eval_data_loader(self) -> DataLoader[Any]:
+        """The evaluation data loader."""
+        if self.eval_dataset is None:
+            self.eval_dataset = self.build_dataset(None, "val", self.eval_preprocessor)
+        dataset = _needed(self.eval_dataset, "eval_dataset", "dataset.val")
+        return build_loader(
+            dataset,
+            self.plan.eval_loader,
+            collate_fn=self.eval_data_collator,
+            sampler=self._samplers["val"],
+            seed=self._seed,
+            key="evaluation.dataloader",
+        )
+
+    def create_optimizer_and_scheduler(self) -> tuple[Any, Any]:
+        """The optimizer and the scheduler: those given to the constructor, else the config's."""
+        optimizer, scheduler = self.optimizers
+        if optimizer is None and self.plan.optimizer is not None:
+            optimizer = build_optimizer(self.unwrap_module(self.model), self.plan.optimizer)
+        if scheduler is None and optimizer is not None and self.plan.lr_scheduler is not None:
+            scheduler = build_scheduler(optimizer, self.plan.lr_scheduler)
+        return optimizer, scheduler
+
+    @staticmethod
+    def unwrap_module(model: nn.Module) -> nn.Module:
+        """The user's model below a parallel wrapper or ``torch.compile``'s."""
+        while True:
+            if isinstance(model, (DataParallel, DistributedDataParallel)):
+                model = model.module
+            elif isinstance(inner := getattr(model, "_orig_mod", None), nn.Module):
+                model = inner
+            else:
+                return model
+
+    def get_metrics(self) -> list[str]:
+        """Names of the metrics that an evaluation computes."""
+        return [component.type for component in self.plan.metrics]
+
+    def visualization(self, batch_result: Any, dataset: Any, **kwargs: Any) -> None:
+        """Make images of a batch's results; override it to fill ``visualization_buffer``."""
+
+
+def _needed(dataset: Any, keyword: str, key: str) -> Any:
+    if dataset is None:
+        raise ConfigError(
+            Problem(
+                key,
+                "there is no data set",
+                kind="missing",
+                fix=f"pass {keyword}=..., or describe it under `{key}` in the config",
+            )
+        )
+    return dataset
+
+
+def _folder_of(cfg: Config) -> Path:
+    """Where a config's relative paths start."""
+    return Path(cfg.filename).parent if cfg.filename else Path()
+
+
+def by_mode(value: Any) -> dict[str, Any]:
+    """``{train, val}`` from one value for both or a mapping with either key."""
+    if isinstance(value, Mapping):
+        return {"train": value.get("train"), "val": value.get("val")}
+    return {"train": value, "val": value}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import weakref
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -33,11 +34,16 @@ class ConsoleHandler(StreamHandler):
 
 
 class LogFile(logging.FileHandler):
-    """A file that is made, with its folder, for its first line: a run that is refused leaves nothing behind."""
+    """A file that is made, with its folder, for its first line: a run that is refused leaves nothing behind.
+
+    It is closed when nobody holds its logger any more: whoever holds a trainer may log.
+    """
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
-        return super()._open()
+        stream = super()._open()
+        weakref.finalize(self, stream.close)
+        return stream
 
 
 def console_logger() -> logging.Logger:

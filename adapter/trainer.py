@@ -179,6 +179,7 @@ class EpochBasedTrainer(TrainerParts):
         self.metric_values: dict[str, Any] | None = None
         self.last_losses: dict[str, float] = {}
         self._metrics: list[Metric] = []
+        self._saving_fn: Callable[..., Any] | None = None
 
     # The run
 
@@ -186,8 +187,8 @@ class EpochBasedTrainer(TrainerParts):
         """Train to the end of the last epoch, or until a hook asks to stop.
 
         Args:
-            checkpoint_path: Weights to start from: a ``.pth`` of a pair, its prefix, ``.bin`` or safetensors.
-            load_all_state: Also take over the trainer state of the pair.
+            checkpoint_path: Where to start from: a ``.pth`` of a pair, its prefix, or weights (``.bin``, safetensors).
+            load_all_state: Go on with the run that wrote the pair; False takes its weights only.
             strict: Refuse weights that lack, or add, parameters.
 
         Raises:
@@ -196,7 +197,7 @@ class EpochBasedTrainer(TrainerParts):
         """
         self.mode = "train"
         if checkpoint_path is not None:
-            self.load_checkpoint(checkpoint_path, load_all_state, strict)
+            self.load_checkpoint(checkpoint_path, strict)
         self.plan = make_plan(self.cfg, self._keywords)
         self._engine = engine.build_trainer(self)
         try:
@@ -214,20 +215,57 @@ class EpochBasedTrainer(TrainerParts):
 
         Args:
             checkpoint_path: Weights to load first.
-            saving_fn: Called with the inputs and the outputs of each batch.
+            saving_fn: Called as ``saving_fn(inputs, outputs)`` for each batch.
             strict: Refuse weights that lack, or add, parameters.
+
+        Raises:
+            FileNotFoundError: No such checkpoint.
+            ValueError: A checkpoint that cannot be loaded.
         """
         if checkpoint_path is not None:
-            self.load_weights(files.load(files.pair(checkpoint_path)[0]), strict)
-        self.mode = "eval"
-        self._metrics = build_metrics(self.plan.metrics)
-        for metric in self._metrics:
+            self.load_checkpoint(checkpoint_path, strict)
+        metrics = build_metrics(self.plan.metrics)
+        for metric in metrics:
             metric.trainer = self
-        self._saving_fn = saving_fn
-        engine.validate(self, self._engine or engine.build_trainer(self))
-        self.metric_values = {name: value for metric in self._metrics for name, value in metric.evaluate().items()}
-        self._metrics = []
+        self._pass_over_data(metrics, saving_fn)
+        self.metric_values = {name: value for metric in metrics for name, value in metric.evaluate().items()}
         return self.metric_values
+
+    def predict(
+        self,
+        predict_datasets: Any,
+        saving_fn: Callable[..., Any],
+        checkpoint_path: str | None = None,
+        strict: bool = False,
+    ) -> None:
+        """Run data through the model in evaluation mode, and hand over what comes out.
+
+        Args:
+            predict_datasets: A data set, or a list of them; the evaluation preprocessor is applied.
+            saving_fn: Called as ``saving_fn(inputs, outputs)`` for each batch, in the order of the data.
+            checkpoint_path: Weights to load first.
+            strict: Refuse weights that lack, or add, parameters.
+
+        Raises:
+            FileNotFoundError: No such checkpoint.
+            ValueError: A checkpoint that cannot be loaded.
+        """
+        if checkpoint_path is not None:
+            self.load_checkpoint(checkpoint_path, strict)
+        evaluation_loader, self.eval_dataloader = self.eval_dataloader, self.get_predict_dataloader(predict_datasets)
+        try:
+            self._pass_over_data([], saving_fn)
+        finally:
+            self.eval_dataloader = evaluation_loader
+
+    def _pass_over_data(self, metrics: list[Metric], saving_fn: Callable[..., Any] | None) -> None:
+        """One pass in evaluation mode: each batch goes to the metrics and to ``saving_fn``."""
+        self.mode = "eval"
+        self._metrics, self._saving_fn = metrics, saving_fn
+        try:
+            engine.validate(self, self._engine or engine.build_trainer(self))
+        finally:
+            self._metrics, self._saving_fn = [], None
 
     # One stage of the run each; Lightning's loop calls them through the module and the hook callback
 
@@ -258,6 +296,8 @@ class EpochBasedTrainer(TrainerParts):
         outputs = self.evaluation_step(batch)
         for metric in self._metrics:
             metric.add(outputs, batch)
+        if self._saving_fn is not None:
+            self._saving_fn(batch, outputs)
         self.hooks.run("after_val_iter", self)
 
     def backward(self, loss: torch.Tensor, synchronize: bool = True, retain_graph: bool = False) -> None:
@@ -305,8 +345,8 @@ class EpochBasedTrainer(TrainerParts):
 
     # Checkpoints
 
-    def load_checkpoint(self, path: str, load_all_state: bool = True, strict: bool = False) -> None:
-        """Load the weights of a checkpoint.
+    def load_checkpoint(self, path: str, strict: bool = False) -> None:
+        """Load the weights of a checkpoint: either file of a pair, its prefix, ``.bin`` or safetensors.
 
         Raises:
             FileNotFoundError: No such checkpoint.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,13 @@ class TrainerParts(BaseTrainer):
             seed=self._seed,
             key="evaluation.dataloader",
         )
+
+    def get_predict_dataloader(self, predict_datasets: Any) -> DataLoader[Any]:
+        """The data loader of a prediction: as for evaluation, in the order of the data."""
+        dataset = self.build_dataset(predict_datasets, "val", self.eval_preprocessor)
+        in_order = replace(self.plan.eval_loader, shuffle=False, drop_last=False)
+        collate = self.eval_data_collator
+        return build_loader(dataset, in_order, collate_fn=collate, seed=self._seed, key="evaluation.dataloader")
 
     def create_optimizer_and_scheduler(self) -> tuple[Any, Any]:
         """The optimizer and the scheduler: those given to the constructor, else the config's."""

@@ -18,7 +18,7 @@ class EvaluationHook(Hook):
     """Runs ``trainer.evaluate()`` and puts its values into the log as ``evaluation/<name>``.
 
     Args:
-        interval: Epochs or iterations between evaluations.
+        interval: Epochs or iterations between evaluations; 0 for never.
         by_epoch: Count in epochs (True) or iterations (False).
         start_idx: First epoch or iteration, counted from 1, at which to evaluate; None begins with the first interval.
         eval_strategy: ``by_epoch``, ``by_step`` or ``no``; wins over ``by_epoch``.
@@ -50,7 +50,7 @@ class EvaluationHook(Hook):
     def due(self, current: int) -> bool:
         """Whether to evaluate after the epoch or iteration ``current``, counted from 0."""
         since_start = current + 1 - (self.start_idx or 0)
-        return since_start >= 0 and since_start % self.interval == 0
+        return self.interval > 0 and since_start >= 0 and since_start % self.interval == 0
 
     def evaluate(self, trainer: EpochBasedTrainer) -> None:
         """Evaluate now and hand the values to the loggers."""

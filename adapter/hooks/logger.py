@@ -57,8 +57,10 @@ class LoggerHook(Hook):
         self.log_when_ready(trainer)
 
     def log_when_ready(self, trainer: EpochBasedTrainer) -> None:
-        """Write the line if there is one."""
-        if trainer.log_buffer.ready:
+        """Write the line if there is one, and leave its losses to the progress bar."""
+        buffer = trainer.log_buffer
+        if buffer.ready:
             self.log(trainer)
+            trainer.last_losses = {name: value for name, value in buffer.output.items() if "loss" in name}
             if self.empties_buffer:
-                trainer.log_buffer.clear_output()
+                buffer.clear_output()

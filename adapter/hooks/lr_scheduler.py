@@ -93,9 +93,20 @@ class PlateauLrSchedulerHook(Hook):
             )
 
     def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
-        """Advance the scheduler with the newest value of the metric; without one yet, leave the rate alone."""
-        if self.by_epoch and trainer.metric_values and self.metric_key in trainer.metric_values:
-            trainer.lr_scheduler.step(metrics=trainer.metric_values[self.metric_key])
+        """Advance the scheduler with the newest value of the metric; before the first evaluation, leave the rate alone.
+
+        Raises:
+            ValueError: The evaluation has no value named ``metric_key``.
+        """
+        values = trainer.metric_values
+        if not self.by_epoch or values is None:
+            return
+        if self.metric_key not in values:
+            raise ValueError(
+                f"PlateauLrSchedulerHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
+                f"{', '.join(values)}"
+            )
+        trainer.lr_scheduler.step(metrics=values[self.metric_key])
 
 
 @HOOKS.register_module()

@@ -23,7 +23,7 @@ class TensorboardHook(LoggerHook):
         interval: Iterations between lines.
         ignore_last: Write no line for the iterations left over at the end of an epoch.
         by_epoch: Count the interval within the epoch (True) or over the whole run (False).
-        skip_keys: Names of values to leave out.
+        skip_keys: Name or names of values to leave out.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class TensorboardHook(LoggerHook):
         interval: int = 10,
         ignore_last: bool = True,
         by_epoch: bool = True,
-        skip_keys: Sequence[str] = ("iter_time", "data_load_time"),
+        skip_keys: str | Sequence[str] | None = ("iter_time", "data_load_time"),
     ) -> None:
         super().__init__(interval=interval, ignore_last=ignore_last, by_epoch=by_epoch)
         self.out_dir = out_dir
-        self.skip_keys = list(skip_keys)
+        self.skip_keys = [skip_keys] if isinstance(skip_keys, str) else list(skip_keys or [])
         self.writer: Any = None
 
     def before_run(self, trainer: EpochBasedTrainer) -> None:

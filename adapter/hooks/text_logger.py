@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import weakref
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
@@ -62,6 +63,7 @@ class TextLoggerHook(LoggerHook):
     def log(self, trainer: EpochBasedTrainer) -> None:
         """Write the line, on the main process."""
         line = self.line(trainer)
+        trainer.last_losses = {name: value for name, value in line.items() if "loss" in name}
         if trainer.is_main_process:
             self.write_json(line)
             trainer.logger.info(self.text(trainer, line))
@@ -85,6 +87,7 @@ class TextLoggerHook(LoggerHook):
         if self._file is None:
             os.makedirs(self.out_dir or ".", exist_ok=True)
             self._file = open(self.json_path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  closed in after_run
+            weakref.finalize(self, self._file.close)  # or, in a run that fails, with the hook
         rounded = {name: self.rounded(name, value) for name, value in line.items()}
         self._file.write(json.dumps(rounded, ensure_ascii=False) + "\n")
 
@@ -106,18 +109,21 @@ class TextLoggerHook(LoggerHook):
         """The line for people."""
         parts = []
         if line["mode"] == "train":
-            head = f"epoch [{line['epoch']}][{line['iter']}/{_total(trainer)}]\t"
             parts += [f"lr: {line['lr']:.3e}"] if isinstance(line.get("lr"), float) else []
             if "iter_time" in line:
                 self._training_seconds += line["iter_time"] * self.interval
                 parts += [f"eta: {self.eta(trainer)}", f"iter_time: {line['iter_time']:.3f}"]
                 parts += [f"data_load_time: {line['data_load_time']:.3f}"]
             parts += [f"memory: {line['memory']}"] if "memory" in line else []
-            parts += [_named(name, value) for name, value in line.items() if name not in OWN_FORMAT]
-        else:
-            head = f"epoch({line['mode']}) [{line['epoch']}][{line['iter']}]\t"
-            parts = [_named(name, value) for name, value in line.items() if name not in ("mode", "epoch", "iter")]
-        return head + ", ".join(parts)
+        parts += [_named(name, value) for name, value in line.items() if name not in OWN_FORMAT]
+        return f"{self.place(trainer, line)}\t{', '.join(parts)}"
+
+    def place(self, trainer: EpochBasedTrainer, line: dict[str, Any]) -> str:
+        """Where the run is: ``epoch [1][10/50]`` or, without ``by_epoch``, ``iter [10/500]``; ``(eval)`` in the rest."""
+        unit, epoch = ("epoch", f"[{line['epoch']}]") if self.by_epoch else ("iter", "")
+        if line["mode"] != "train":
+            return f"{unit}({line['mode']}) {epoch}[{line['iter']}]"
+        return f"{unit} {epoch}[{line['iter']}/{_total(trainer, self.by_epoch)}]"
 
     def eta(self, trainer: EpochBasedTrainer) -> str:
         """Time to the end of the run as h:mm:ss, from the mean time of the iterations logged so far."""
@@ -135,9 +141,9 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and getattr(value, "size", None) is not None else value
 
 
-def _total(trainer: EpochBasedTrainer) -> int | str:
+def _total(trainer: EpochBasedTrainer, by_epoch: bool) -> int | str:
     try:
-        return trainer.iters_per_epoch
+        return trainer.iters_per_epoch if by_epoch else trainer.max_iters
     except ValueError:  # data without length
         return "?"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import lightning as L
 from lightning.pytorch.profilers import PassThroughProfiler
 
+from adapter.errors import ConfigError, Problem
 from adapter.lightning.datamodule import DataModule
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.lean_trainer import LeanTrainer
@@ -63,7 +64,13 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
     if arguments["enable_progress_bar"]:
         callbacks.append(ProgressBar(owner))
     with quiet():
-        return LeanTrainer(callbacks=callbacks, **arguments)
+        trainer = LeanTrainer(callbacks=callbacks, **arguments)
+    if trainer.world_size > 1:
+        fix = "pass --trainer.devices=1 (trainer_args={'devices': 1})"
+        raise ConfigError(
+            Problem("trainer.devices", f"{trainer.world_size} processes; this version trains in one", fix=fix)
+        )
+    return trainer
 
 
 def device_arguments(device: str | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -67,6 +67,22 @@ class ConfigError(ValueError):
     def with_file(self, file: str) -> ConfigError:
         """The same error, naming the file it was found in."""
         return ConfigError(self.problems, self.file or file)
+
+
+def collect(*checks: Callable[[], object]) -> None:
+    """Run several checks and raise the problems of all of them at once.
+
+    Raises:
+        ConfigError: At least one check raised one.
+    """
+    problems: list[Problem] = []
+    for check in checks:
+        try:
+            check()
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)
 
 
 def nearest(name: object, known: Iterable[str]) -> str:

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -190,6 +191,17 @@ def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict:
         problems += unread(fates(prepared.original, prepared.config, prepared.moves, plan))
     if problems:
         raise ConfigError(problems, prepared.original.filename)
+
+
+@contextlib.contextmanager
+def located(prepared: Prepared) -> Iterator[None]:
+    """Problems found while building name the file, the key as the user spelled it, and its line."""
+    try:
+        yield
+    except ConfigError as error:
+        config = prepared.config
+        problems = [schema.where_written(problem, config, prepared.moves) for problem in error.problems]
+        raise ConfigError(problems, error.file or prepared.original.filename) from error
 
 
 def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:

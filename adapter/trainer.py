@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from adapter.checkpoint.weights import load_weights
 from adapter.config import Config
 from adapter.data.loader import count_batches, set_epoch
 from adapter.dialects.move import notices
-from adapter.errors import ConfigError, Problem, nearest
+from adapter.errors import ConfigError, Problem, collect, nearest
 from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
 from adapter.lightning import engine
@@ -27,9 +28,11 @@ from adapter.lightning.module import TrainingModule
 from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric
 from adapter.models.forward import call_model, losses_of
+from adapter.optim.build import check_optimizer
 from adapter.plan import DEFAULT_WORK_DIR, make_plan
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
+from adapter.schedules.build import check_scheduler
 from adapter.schema.hook_list import HookPlan
 from adapter.seeding import seed_everything
 from adapter.trainer_parts import TrainerParts, by_mode
@@ -130,31 +133,45 @@ class EpochBasedTrainer(TrainerParts):
         self.cfg = prepared.config
         self.work_dir = self._settle_work_dir()
         self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
-        self.plan = make_plan(self.cfg, self._keywords)
-        if efficient_tuners is not None:
-            raise ConfigError(
-                Problem("efficient_tuners", "adapters on top of a model are not available in this version")
-            )
-        build_metrics(self.plan.metrics)  # unknown names fail here, not at the first evaluation
         self.optimizers = optimizers
-
-        self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
-        if kwargs.get("compile"):
-            self.model.compile(**(kwargs.get("compile_options") or {}))
-        self.module = TrainingModule(self, self.model)
-        self.train_preprocessor, self.eval_preprocessor = self.get_preprocessors(preprocessor)
-        self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor)
-        self.eval_dataset = eval_dataset
-        if eval_dataset is not None or any(hook.type == "EvaluationHook" for hook in self.plan.hooks):
-            self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
+        self._samplers = by_mode(samplers)
+        with pipeline.located(prepared):
+            self.plan = make_plan(self.cfg, self._keywords)
+            self._check_components(efficient_tuners)
+            self._register_hooks(callbacks or [])
+            self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
+            if kwargs.get("compile"):
+                self.model.compile(**(kwargs.get("compile_options") or {}))
+            self.module = TrainingModule(self, self.model)
+            self.train_preprocessor, self.eval_preprocessor = self.get_preprocessors(preprocessor)
+            self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor)
+            self.eval_dataset = eval_dataset
+            if eval_dataset is not None or any(hook.type == "EvaluationHook" for hook in self.plan.hooks):
+                self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
-        self._samplers = by_mode(samplers)
-
-        self.trainer_args = dict(kwargs.get("trainer_args") or {})
-        self._register_hooks(callbacks or [])
         self.invoke_hook("after_init")
         self.print_cfg(notices(prepared.moves), [*self.plan.warnings, *_unknown_keywords(kwargs)])
+
+    def _check_components(self, efficient_tuners: Any) -> None:
+        """Look up what the plan names, and whether it takes its arguments, before anything is built.
+
+        Raises:
+            ConfigError: Every name that is unknown and every argument that is not taken, at once.
+        """
+        if efficient_tuners is not None:
+            problem = Problem("efficient_tuners", "adapters on top of a model are not available in this version")
+            raise ConfigError(problem)
+        (optimizer, scheduler), plan = self.optimizers, self.plan
+        checks: list[Callable[[], object]] = [lambda: build_metrics(plan.metrics)]
+        if optimizer is None and plan.optimizer is not None:
+            checks.append(partial(check_optimizer, plan.optimizer))
+        if scheduler is None and plan.lr_scheduler is not None:
+            checks.append(partial(check_scheduler, plan.lr_scheduler))
+        checks += [partial(build_hook, hook.type, hook.args, hook.key) for hook in plan.hooks]
+        if self.trainer_args:
+            checks.append(lambda: engine.build_trainer(self))
+        collect(*checks)
 
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name, because it is passed as an object or made by a subclass."""
@@ -167,6 +184,7 @@ class EpochBasedTrainer(TrainerParts):
         """Counters, and what training and evaluation fill in."""
         self._keywords = {name: kwargs.get(name) for name in PLAN_KEYWORDS}
         self.requested_device: str | None = kwargs.get("device")
+        self.trainer_args = dict(kwargs.get("trainer_args") or {})
         self._engine: L.Trainer | None = None
         self.cumulative_iters = 1
         self.optimizer: Any = None
@@ -188,15 +206,21 @@ class EpochBasedTrainer(TrainerParts):
 
         Args:
             checkpoint_path: Where to start from: a ``.pth`` of a pair, its prefix, or weights (``.bin``, safetensors).
-            load_all_state: Go on with the run that wrote the pair; False takes its weights only.
+            load_all_state: Go on with the run that wrote the pair, which this version refuses; False takes its weights
+                only and trains from the first epoch. A file without a trainer state beside it needs no False.
             strict: Refuse weights that lack, or add, parameters.
 
         Raises:
+            ConfigError: ``load_all_state`` with a pair.
             FileNotFoundError: No such checkpoint.
             ValueError: A checkpoint that cannot be loaded.
         """
         self.mode = "train"
         if checkpoint_path is not None:
+            if load_all_state and files.pair(checkpoint_path)[1] is not None:
+                found = f"'{checkpoint_path}' has a trainer state, and this version cannot go on with its run"
+                fix = "pass load_all_state=False to start a run from its weights"
+                raise ConfigError(Problem("checkpoint_path", found, fix=fix))
             self.load_checkpoint(checkpoint_path, strict)
         self.plan = make_plan(self.cfg, self._keywords)
         self._engine = engine.build_trainer(self)

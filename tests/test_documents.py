@@ -30,9 +30,7 @@ def example(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["fit", "explain"])
 def test_the_example_of_the_readme_runs(command: str, example: Path, adapter: Adapter) -> None:
     words = next(
-        line.split()[1:]
-        for line in README.splitlines()
-        if line.startswith(f"adapter {command} configuration")
+        line.split()[1:] for line in README.splitlines() if line.startswith(f"adapter {command} configuration")
     )
     done = adapter(*words)
     assert done.returncode == 0, done.stderr
@@ -50,8 +48,6 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def test_the_example_of_each_command_names_files_that_exist() -> None:
-    named = re.findall(
-        r"configs/\S+\.yaml", " ".join(path.read_text() for path in (ROOT / "adapter/cli").glob("*.py"))
-    )
+    named = re.findall(r"configs/\S+\.yaml", " ".join(path.read_text() for path in (ROOT / "adapter/cli").glob("*.py")))
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []

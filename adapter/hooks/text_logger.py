@@ -119,7 +119,7 @@ class TextLoggerHook(LoggerHook):
         return f"{self.place(trainer, line)}\t{', '.join(parts)}"
 
     def place(self, trainer: EpochBasedTrainer, line: dict[str, Any]) -> str:
-        """Where the run is: ``epoch [1][10/50]`` or, without ``by_epoch``, ``iter [10/500]``; ``(eval)`` in the rest."""
+        """Where the run is: ``epoch [1][10/50]``, ``epoch(eval) [1][5]``; ``iter [10/500]`` without ``by_epoch``."""
         unit, epoch = ("epoch", f"[{line['epoch']}]") if self.by_epoch else ("iter", "")
         if line["mode"] != "train":
             return f"{unit}({line['mode']}) {epoch}[{line['iter']}]"

@@ -20,7 +20,7 @@ class LossMetric(Metric):
     The mean is taken in the losses' own precision, as ModelScope takes it.
 
     Args:
-        loss_key: Output with the batch's loss, a scalar; also the name of the value.
+        loss_key: Output with the batch's loss, a scalar; the value is called ``loss`` whatever this is.
     """
 
     def __init__(self, loss_key: str = "loss") -> None:
@@ -49,7 +49,7 @@ class LossMetric(Metric):
         losses = torch.stack(self._losses).cpu()
         if losses.dtype == torch.bfloat16:  # NumPy has no bfloat16
             losses = losses.float()
-        return {self.loss_key: float(np.mean(losses.numpy()))}
+        return {"loss": float(np.mean(losses.numpy()))}
 
     def merge(self, other: LossMetric) -> None:
         """Add the other's losses."""

@@ -28,18 +28,30 @@ def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
         ConfigError: Unknown name, arguments the optimizer does not take, values it refuses, or a ``regex``
             that is invalid or matches no parameter.
     """
+    cls = check_optimizer(component)
     key = component.key or "optimizer"
-    cls = OPTIMIZERS.resolve(component.type, f"{key}.type")
     args = dict(component.args)
     groups = args.pop("param_groups", None)
     parameters: list[Any] = list(model.parameters())
     if groups:
         parameters = split_parameters(model, groups, f"{key}.param_groups")
-    check_arguments(cls, {"params": parameters, **args}, key)
     try:
         return cls(parameters, **args)
     except (TypeError, ValueError) as error:
         raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
+
+
+def check_optimizer(component: Component) -> type[Optimizer]:
+    """The class of the optimizer a config names, which takes the arguments given; nothing is built.
+
+    Raises:
+        ConfigError: Unknown name, or arguments the optimizer does not take.
+    """
+    key = component.key or "optimizer"
+    cls: type[Optimizer] = OPTIMIZERS.resolve(component.type, f"{key}.type")
+    args = {name: value for name, value in component.args.items() if name != "param_groups"}
+    check_arguments(cls, {"params": None, **args}, key)
+    return cls
 
 
 def split_parameters(model: nn.Module, groups: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -24,11 +24,8 @@ def build_scheduler(optimizer: Optimizer, component: Component) -> LRScheduler:
         ConfigError: Unknown name, something that is no scheduler, arguments it does not take or values it
             refuses.
     """
+    cls = check_scheduler(component)
     key = component.key or "lr_scheduler"
-    cls = LR_SCHEDULER.resolve(component.type, f"{key}.type")
-    if inspect.isclass(cls) and not issubclass(cls, LRScheduler):
-        raise _not_a_scheduler(component.type, key)
-    check_arguments(cls, {"optimizer": optimizer, **component.args}, key)
     try:
         scheduler = cls(optimizer, **component.args)
     except (TypeError, ValueError, AttributeError) as error:  # what torch raises for bad values
@@ -36,6 +33,20 @@ def build_scheduler(optimizer: Optimizer, component: Component) -> LRScheduler:
     if not isinstance(scheduler, LRScheduler):
         raise _not_a_scheduler(component.type, key)
     return scheduler
+
+
+def check_scheduler(component: Component) -> Any:
+    """The class of the scheduler a config names, which takes the arguments given; nothing is built.
+
+    Raises:
+        ConfigError: Unknown name, something that is not a scheduler, or arguments it does not take.
+    """
+    key = component.key or "lr_scheduler"
+    cls = LR_SCHEDULER.resolve(component.type, f"{key}.type")
+    if inspect.isclass(cls) and not issubclass(cls, LRScheduler):
+        raise _not_a_scheduler(component.type, key)
+    check_arguments(cls, {"optimizer": None, **component.args}, key)
+    return cls
 
 
 def _not_a_scheduler(name: str, key: str) -> ConfigError:

@@ -16,7 +16,7 @@ from adapter.schema.field import documented_keys
 from adapter.schema.run import Run
 from adapter.schema.train import Train
 
-__all__ = ["check"]
+__all__ = ["check", "where_written"]
 
 
 def check(config: Config, keywords: Mapping[str, Any] | None = None, moves: Sequence[Move] = ()) -> list[Problem]:
@@ -34,7 +34,7 @@ def check(config: Config, keywords: Mapping[str, Any] | None = None, moves: Sequ
             problems.setdefault(problem.key, problem)
     given = tuple(_given(keywords or {}))
     found = [
-        _where_written(problem, config, moves)
+        where_written(problem, config, moves)
         for problem in problems.values()
         if not any(covers(key, problem.key) for key in given)
     ]
@@ -60,7 +60,7 @@ def _given(keywords: Mapping[str, Any]) -> Iterator[str]:
         yield "train.lr_scheduler"
 
 
-def _where_written(problem: Problem, config: Config, moves: Sequence[Move]) -> Problem:
+def where_written(problem: Problem, config: Config, moves: Sequence[Move]) -> Problem:
     """The problem with the key as the user spelled it, and its line."""
     move = next((move for move in moves if move.to and covers(move.to, problem.key)), None)
     if move:

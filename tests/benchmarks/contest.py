@@ -44,8 +44,7 @@ def contest(workload: str, contestants: list[str], runs: int) -> dict[str, dict[
         for name in contestants:
             rows[name].append(time_once(name, workload, FULL_SIZE[workload]))
     return {
-        name: {key: statistics.median(row[key] for row in found) for key in found[0]}
-        for name, found in rows.items()
+        name: {key: statistics.median(row[key] for row in found) for key in found[0]} for name, found in rows.items()
     }
 
 
@@ -53,9 +52,7 @@ def table(workload: str, medians: dict[str, dict[str, float]]) -> str:
     """A line a measure: each contestant's median, and ours over the others'."""
     names = list(medians)
     others = [name for name in names if name != "ours"] if "ours" in names else []
-    lines = [
-        "".join([f"{workload:18}", *(f"{n:>12}" for n in names), *(f"{'ours/' + n:>12}" for n in others)])
-    ]
+    lines = ["".join([f"{workload:18}", *(f"{n:>12}" for n in names), *(f"{'ours/' + n:>12}" for n in others)])]
     for key in dict.fromkeys(key for row in medians.values() for key in row):
         cells = [f"{medians[n][key]:12.4g}" if key in medians[n] else f"{'':12}" for n in names]
         for other in others:
@@ -70,9 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("workloads", nargs="*", default=list(FULL_SIZE), metavar="WORKLOAD")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument(
-        "--only", nargs="+", default=["hand", "real", "ours"], choices=["hand", "real", "ours"]
-    )
+    parser.add_argument("--only", nargs="+", default=["hand", "real", "ours"], choices=["hand", "real", "ours"])
     options = parser.parse_args()
     contestants = [name for name in options.only if name != "real" or os.environ.get("ADAPTER_REAL_PYTHON")]
     if contestants != options.only:

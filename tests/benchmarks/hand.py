@@ -73,9 +73,7 @@ def fit(load: Workload, work_dir: str, clock: IterationClock, meter: SaveMeter) 
                 losses.append(loss.detach())
                 if (i + 1) % 10 == 0:
                     row = {"epoch": epoch + 1, "iter": i + 1, "lr": optimizer.param_groups[0]["lr"]}
-                    print(
-                        json.dumps({**row, "loss": float(torch.stack(losses).mean())}), file=log, flush=True
-                    )
+                    print(json.dumps({**row, "loss": float(torch.stack(losses).mean())}), file=log, flush=True)
                     losses = []
                 clock.tick()
             if "period" in load.config["evaluation"]:

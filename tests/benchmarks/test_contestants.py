@@ -51,9 +51,7 @@ def test_ours(workload: str, script: Script) -> None:
 
 def test_all_contestants_train_the_same(script: Script) -> None:
     one, other = (script("workloads").make("fit", 3) for _ in range(2))
-    assert all(
-        torch.equal(a, b) for a, b in zip(one.model.parameters(), other.model.parameters(), strict=True)
-    )
+    assert all(torch.equal(a, b) for a, b in zip(one.model.parameters(), other.model.parameters(), strict=True))
     assert torch.equal(one.train.feat, other.train.feat)
 
 

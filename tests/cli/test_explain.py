@@ -44,9 +44,7 @@ def test_accounts_for_every_key(name: Path, capsys: pytest.CaptureFixture[str]) 
     assert keys == {row["key"] for row in rows}
 
 
-def test_an_override_is_explained_as_if_the_file_had_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_override_is_explained_as_if_the_file_had_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("train: {max_epochs: 3}\n")
     assert main(["explain", str(config), "train.max_epochs=7", "--json"]) == 0

@@ -48,9 +48,7 @@ def test_overrides_in_any_place(config: Path, tmp_path: Path) -> None:
     assert rows[0]["lr"] == 0.5
 
 
-@pytest.mark.parametrize(
-    "words", [["--trainer.max_epochs=1"], ["--trainer.max_epochs", "1", "train.max_epochs=3"]]
-)
+@pytest.mark.parametrize("words", [["--trainer.max_epochs=1"], ["--trainer.max_epochs", "1", "train.max_epochs=3"]])
 def test_trainer_arguments_win(words: list[str], config: Path, tmp_path: Path) -> None:
     assert main(["fit", str(config), "--work-dir", str(tmp_path / "run"), *words]) == 0
     assert {row["epoch"] for row in log_of(tmp_path / "run")} == {1}
@@ -124,9 +122,7 @@ def test_refuses(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_reports_every_problem_at_once(
-    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_reports_every_problem_at_once(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = write(
         tmp_path, {"train.max_epochs": "three", "train.optimizer.type": "AdamV", "evaluation.metrics": ["x"]}
     )

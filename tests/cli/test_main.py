@@ -41,9 +41,7 @@ def test_finds_every_command() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_a_command_has_its_summary_and_an_example(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_of_a_command_has_its_summary_and_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         command_line.main([name, "--help"])
     out = capsys.readouterr().out

@@ -69,10 +69,7 @@ def test_read_names_every_wrong_argument() -> None:
     assert "--trainer.max_epoch: lightning.Trainer takes no such argument. Did you mean 'max_epochs'?" in text
     assert "--trainer.max_epochs: found 'x'; allowed: Optional[int]" in text
     assert "--trainer.precision: found '17'; allowed: " in text
-    assert (
-        "--trainer.profiler: found 'lightning.pytorch.profilers.SimpleProfiler', which names an object"
-        in text
-    )
+    assert "--trainer.profiler: found 'lightning.pytorch.profilers.SimpleProfiler', which names an object" in text
 
 
 def test_read_nothing() -> None:

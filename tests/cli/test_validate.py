@@ -21,9 +21,7 @@ def run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
 
 
 @pytest.mark.parametrize("name", CHECKPOINTS)
-def test_prints_the_metrics_of_the_run(
-    name: str, run: Path, config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prints_the_metrics_of_the_run(name: str, run: Path, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["validate", str(config), "--ckpt", str(run / name), "--work-dir", str(run)]
     logged = next(row for row in log_of(run) if row["mode"] == "eval")
     assert main(words) == 0
@@ -33,11 +31,7 @@ def test_prints_the_metrics_of_the_run(
     assert json.loads(capsys.readouterr().out) == {"accuracy": float(lines["accuracy"])}
 
 
-def test_names_a_checkpoint_that_is_not_there(
-    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status = main(
-        ["validate", str(config), "--ckpt", str(tmp_path / "gone.pth"), "--work-dir", str(tmp_path)]
-    )
+def test_names_a_checkpoint_that_is_not_there(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["validate", str(config), "--ckpt", str(tmp_path / "gone.pth"), "--work-dir", str(tmp_path)])
     assert status == 1
     assert "gone.pth" in capsys.readouterr().err

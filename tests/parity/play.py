@@ -94,11 +94,7 @@ def make_probe(hook: type) -> tuple[Any, dict[str, list[Any]]]:
 def read_work_dir(work_dir: Path) -> dict[str, Any]:
     """File names, log lines and the keys of the newest checkpoint pair."""
     stamp = re.compile(r"\d{8}_\d{6}")
-    rows = [
-        json.loads(line)
-        for path in sorted(work_dir.glob("*.log.json"))
-        for line in path.read_text().splitlines()
-    ]
+    rows = [json.loads(line) for path in sorted(work_dir.glob("*.log.json")) for line in path.read_text().splitlines()]
     states = sorted(work_dir.glob("*_trainer_state.pth"), key=lambda path: path.stat().st_mtime_ns)
     pair = {}
     if states:
@@ -110,14 +106,10 @@ def read_work_dir(work_dir: Path) -> dict[str, Any]:
     return {
         "files": sorted(stamp.sub("<timestamp>", path.name) for path in work_dir.iterdir()),
         "folders": {
-            path.name: sorted(each.name for each in path.iterdir())
-            for path in work_dir.iterdir()
-            if path.is_dir()
+            path.name: sorted(each.name for each in path.iterdir()) for path in work_dir.iterdir() if path.is_dir()
         },
         "log_json": [{key: value for key, value in row.items() if key not in TIMING} for row in rows],
-        "log_text": [
-            line for path in sorted(work_dir.glob("*.log")) for line in progress_lines(path.read_text())
-        ],
+        "log_text": [line for path in sorted(work_dir.glob("*.log")) for line in progress_lines(path.read_text())],
         "checkpoint": pair,
     }
 

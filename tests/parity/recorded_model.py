@@ -25,15 +25,13 @@ class Variant(TinyNet):
         super().__init__()
         self.kind = kind
         if kind == "bn":
-            self.hidden, self.head = nn.Linear(8, 16), nn.Linear(16, 4)
             self.norm = nn.BatchNorm1d(16)
-            modules = (self.hidden, self.norm, self.head)
-        else:
-            self.head = nn.Linear(16, 2 if kind == "binary" else 4)
-            modules = (self.hidden, self.head)
+        if kind == "binary":
+            self.head = nn.Linear(16, 2)
         if kind == "one_dict":
             self.forward = self.forward_dict
-        fill(parameter for module in modules for parameter in module.parameters())
+        norm = [self.norm] if kind == "bn" else []
+        fill([p for module in (self.hidden, *norm, self.head) for p in module.parameters()])
 
     def forward_dict(self, input: dict[str, Tensor]) -> dict[str, Tensor]:
         return Variant.forward(self, **input)
@@ -51,7 +49,7 @@ class Variant(TinyNet):
         return out
 
 
-def fill(parameters: Any) -> None:
+def fill(parameters: list[nn.Parameter]) -> None:
     """Parameter number k, flat element e: 0.25 * cos(0.61 * e + k)."""
     with torch.no_grad():
         for k, parameter in enumerate(parameters):

@@ -10,6 +10,7 @@ from typing import Any
 
 from adapter import pipeline
 from adapter.config import Config
+from adapter.errors import ConfigError, Problem
 from adapter.hooks.build import build_hook, hook_table
 from adapter.hooks.hook import Hook
 from adapter.hooks.hook_list import HookList
@@ -49,6 +50,7 @@ class BaseTrainer(ABC):
         self.mode = "train"
         self._epoch = self._iter = self._inner_iter = self._epoch_start = 0
         self._epoch_ends = self._stop_training = False
+        self._deferred: list[Callable[[], object]] = []
 
     @abstractmethod
     def train(self, *args: Any, **kwargs: Any) -> None:
@@ -90,11 +92,20 @@ class BaseTrainer(ABC):
             return self.epoch + 1, self.iter, 0
         return self.epoch, self.iter + 1, self.inner_iter + 1
 
+    def go_to(self, epoch: int, iteration: int, inner_iter: int) -> None:
+        """Set the counters of a run that is resumed."""
+        self._epoch, self._iter, self._inner_iter = epoch, iteration, inner_iter
+
+    def at_stage_end(self, action: Callable[[], object]) -> None:
+        """Do something once the hooks of the present stage (after_train_iter or after_train_epoch) have run."""
+        self._deferred.append(action)
+
     def begin_epoch(self) -> None:
-        """Stage before_train_epoch."""
+        """Stage before_train_epoch; an epoch that a resumed run enters in its middle has had it."""
         self.mode = "train"
-        self._epoch_start = self._iter
-        self.invoke_hook("before_train_epoch")
+        self._epoch_start = self._iter - self._inner_iter
+        if self._inner_iter == 0:
+            self.invoke_hook("before_train_epoch")
 
     def begin_iter(self) -> None:
         """Stage before_train_iter."""
@@ -104,15 +115,23 @@ class BaseTrainer(ABC):
 
     def end_iter(self) -> None:
         """Count an iteration; its hooks have run."""
+        self._do_deferred()
         self._iter += 1
 
     def end_epoch(self) -> None:
         """Stage after_train_epoch; then the epoch is counted."""
         self._epoch_ends = True
         self.invoke_hook("after_train_epoch")
+        self._do_deferred()
         self._epoch_ends = False
         self._inner_iter = 0
         self._epoch += 1
+
+    def _do_deferred(self) -> None:
+        if self._deferred:
+            actions, self._deferred = self._deferred, []
+            for action in actions:
+                action()
 
     def register_hook(self, hook: Hook) -> None:
         """Add a hook at its priority."""
@@ -122,9 +141,13 @@ class BaseTrainer(ABC):
         """Build and add hooks from ``{type, **arguments}``, one or a list; returns them.
 
         Raises:
-            ConfigError: Unknown name, or arguments that the hook refuses.
+            ConfigError: No type or an unknown one, or arguments that the hook refuses.
         """
         given = [hook_cfg] if isinstance(hook_cfg, Mapping) else list(hook_cfg)
+        untyped = [cfg for cfg in given if not cfg.get("type")]
+        if untyped:
+            found = f"a hook without a type: {dict(untyped[0])}"
+            raise ConfigError(Problem("type", found, fix="`adapter list hook` shows every name", kind="missing"))
         hooks = [build_hook(cfg["type"], {k: v for k, v in cfg.items() if k != "type"}) for cfg in given]
         for hook in hooks:
             self.register_hook(hook)

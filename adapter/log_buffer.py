@@ -73,6 +73,23 @@ class LogBuffer:
             self.output[name] = float((np.array(values[-n:]) * weights).sum() / weights.sum())
         self.ready = True
 
+    def state_dict(self) -> dict[str, Any]:
+        """Histories and output, as plain numbers; for a checkpoint in the middle of an epoch."""
+        return {
+            "values": {name: list(values) for name, values in self.val_history.items()},
+            "counts": {name: list(counts) for name, counts in self._counts.items()},
+            "output": dict(self.output),
+            "ready": self.ready,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take back what ``state_dict`` returned."""
+        self.clear()
+        self._values = {name: list(values) for name, values in state["values"].items()}
+        self._counts = {name: list(counts) for name, counts in state["counts"].items()}
+        self.output = dict(state["output"])
+        self.ready = state["ready"]
+
     def clear(self) -> None:
         """Forget the history and the output."""
         self._values.clear()

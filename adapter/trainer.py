@@ -16,13 +16,17 @@ from torch.utils.data import Sampler
 
 from adapter import pipeline
 from adapter.checkpoint import files
+from adapter.checkpoint.resume import restore_moment
 from adapter.checkpoint.weights import load_weights
 from adapter.config import Config
+from adapter.data.dataset import has_length
 from adapter.data.loader import count_batches, set_epoch
+from adapter.data.stream import TrainingStream
 from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, collect, nearest
 from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
+from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from adapter.lightning import engine
 from adapter.lightning.module import TrainingModule
 from adapter.metrics.build import build_metrics
@@ -148,6 +152,7 @@ class EpochBasedTrainer(TrainerParts):
             self.eval_dataset = eval_dataset
             if eval_dataset is not None or any(hook.type == "EvaluationHook" for hook in self.plan.hooks):
                 self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
+        self._check_lengths()
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
         self.invoke_hook("after_init")
@@ -180,6 +185,35 @@ class EpochBasedTrainer(TrainerParts):
         stepped = own.create_optimizer_and_scheduler is not base.create_optimizer_and_scheduler
         return {"model": made or None, "optimizers": (True, True) if stepped else optimizers}
 
+    def _evaluates(self) -> bool:
+        """Whether there are evaluations during training."""
+        return any(hook.type == "EvaluationHook" for hook in self.plan.hooks)
+
+    def _check_lengths(self) -> None:
+        """Refuse to train on, or evaluate in between on, data without a length whose iterations nobody counts.
+
+        Raises:
+            ConfigError: They need ``train_iters_per_epoch`` or ``val_iters_per_epoch``.
+        """
+        evaluated = self.eval_dataset if self._evaluates() else None
+        counted = (
+            (self.train_dataset, self.plan.train_iters_per_epoch, "train", "train_iters_per_epoch"),
+            (evaluated, self.plan.val_iters_per_epoch, "evaluation", "val_iters_per_epoch"),
+        )
+        problems = [
+            Problem(
+                f"{section}.{key}",
+                f"not given, and the data set ({type(dataset).__name__}) has no length",
+                "an integer of 1 or more",
+                fix=f"add {key} to the {section} section, or pass {key}=N",
+                kind="missing",
+            )
+            for dataset, given, section, key in counted
+            if dataset is not None and given is None and not has_length(dataset)
+        ]
+        if problems:
+            raise ConfigError(problems, self.cfg.filename)
+
     def _init_state(self, kwargs: Mapping[str, Any]) -> None:
         """Counters, and what training and evaluation fill in."""
         self._keywords = {name: kwargs.get(name) for name in PLAN_KEYWORDS}
@@ -189,6 +223,8 @@ class EpochBasedTrainer(TrainerParts):
         self.cumulative_iters = 1
         self.optimizer: Any = None
         self.lr_scheduler: Any = None
+        self.resumed_from: Mapping[str, Any] | None = None
+        self.stream = TrainingStream(())
         self.train_dataloader: Any = None
         self.eval_dataloader: Any = None
         self.data_loader: Any = None
@@ -206,22 +242,17 @@ class EpochBasedTrainer(TrainerParts):
 
         Args:
             checkpoint_path: Where to start from: a ``.pth`` of a pair, its prefix, or weights (``.bin``, safetensors).
-            load_all_state: Go on with the run that wrote the pair, which this version refuses; False takes its weights
-                only and trains from the first epoch. A file without a trainer state beside it needs no False.
+            load_all_state: Go on with the run that wrote the pair, with the same losses, rates and weights as if it had
+                never stopped; False takes its weights only.
             strict: Refuse weights that lack, or add, parameters.
 
         Raises:
-            ConfigError: ``load_all_state`` with a pair.
             FileNotFoundError: No such checkpoint.
             ValueError: A checkpoint that cannot be loaded.
         """
         self.mode = "train"
         if checkpoint_path is not None:
-            if load_all_state and files.pair(checkpoint_path)[1] is not None:
-                found = f"'{checkpoint_path}' has a trainer state, and this version cannot go on with its run"
-                fix = "pass load_all_state=False to start a run from its weights"
-                raise ConfigError(Problem("checkpoint_path", found, fix=fix))
-            self.load_checkpoint(checkpoint_path, strict)
+            self._load_when_training_begins(checkpoint_path, load_all_state, strict)
         self.plan = make_plan(self.cfg, self._keywords)
         self._engine = engine.build_trainer(self)
         try:
@@ -291,7 +322,24 @@ class EpochBasedTrainer(TrainerParts):
         finally:
             self._metrics, self._saving_fn = [], None
 
+    def _load_when_training_begins(self, path: str, load_all_state: bool, strict: bool) -> None:
+        """Point the LoadCheckpointHook, made for the purpose if there is none, at a checkpoint."""
+        files.pair(path)  # a missing one is reported before anything starts
+        hooks = self.get_hook(LoadCheckpointHook)
+        if not hooks:
+            hooks = [LoadCheckpointHook()]
+            self.register_hook(hooks[0])
+        vars(hooks[0]).update(checkpoint_file=path, load_all_state=load_all_state, strict=strict)
+
     # One stage of the run each; Lightning's loop calls them through the module and the hook callback
+
+    def begin_run(self) -> None:
+        """Stage before_run; a resumed run is then put where it stopped."""
+        self.invoke_hook("before_run")
+        self.model.train()
+        if self.resumed_from is not None:
+            meta, self.resumed_from = self.resumed_from, None
+            restore_moment(self, meta)
 
     def begin_epoch(self) -> None:
         """Stage before_train_epoch; the data are told which epoch begins."""
@@ -337,6 +385,7 @@ class EpochBasedTrainer(TrainerParts):
         if self.train_dataloader is not None:
             return
         self.train_dataloader = self.get_train_dataloader()
+        self.stream = TrainingStream(self.train_dataloader, self.plan.train_iters_per_epoch)
         self.optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
         for planned in self.plan.hooks:
             if planned.steps:

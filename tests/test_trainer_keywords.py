@@ -310,18 +310,29 @@ def test_val_iters_per_epoch_cuts_an_evaluation_short(tmp_path: Path) -> None:
     assert seen == [4]
 
 
-@pytest.mark.parametrize(("train", "val"), [(None, 1), (2, None)])
-def test_data_without_length_needs_a_number_of_iterations(train: int | None, val: int | None, tmp_path: Path) -> None:
-    trainer = build(
-        tmp_path,
-        settings(**EVALUATE),
-        train_dataset=StreamData(12),
-        eval_dataset=StreamData(6),
-        train_iters_per_epoch=train,
-        val_iters_per_epoch=val,
-    )
-    with pytest.raises(ValueError, match=f"no length.*give `{'train' if train is None else 'val'}_iters_per_epoch`"):
-        trainer.train()
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({"val_iters_per_epoch": 1}, ["train.train_iters_per_epoch"]),
+        ({"train_iters_per_epoch": 2}, ["evaluation.val_iters_per_epoch"]),
+        ({}, ["train.train_iters_per_epoch", "evaluation.val_iters_per_epoch"]),
+    ],
+)
+def test_data_without_length_need_a_number_of_iterations(
+    given: dict[str, int], missing: list[str], tmp_path: Path
+) -> None:
+    streams = {"train_dataset": StreamData(12), "eval_dataset": [StreamData(3), StreamData(3)]}
+    with pytest.raises(ConfigError, match=r"not given, and the data set \(\w+\) has no length") as caught:
+        build(tmp_path, settings(**EVALUATE), **streams, **given)
+    assert [problem.key for problem in caught.value.problems] == missing
+    assert not (tmp_path / "work").exists()
+
+
+def test_an_evaluation_on_its_own_goes_to_the_end_of_data_without_length(tmp_path: Path) -> None:
+    seen: list[int] = []
+    trainer = build(tmp_path, eval_dataset=StreamData(6))
+    trainer.evaluate(saving_fn=lambda inputs, outputs: seen.append(len(inputs["feat"])))
+    assert seen == [4, 2]
 
 
 def test_work_dir_is_written_back_into_every_section_that_names_a_folder(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def load(path: Path, what: str = "checkpoint") -> Any:
         with torch.serialization.safe_globals(_numpy_state_types()):
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen kinds for a damaged file
-        raise ValueError(f"cannot load the {what} '{path}': {str(error).splitlines()[0]}") from error
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ValueError(f"cannot load the {what} '{path}': {reason}") from error
 
 
 def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:

@@ -48,9 +48,14 @@ def copy_companions(model_dir: Path, folder: Path) -> None:
     """Copy what lies in the model directory, less hidden files and weights."""
     for path in sorted(model_dir.iterdir()):
         target = folder / path.name
-        if path.name.startswith(".") or path.suffix in WEIGHT_SUFFIXES or target.exists():
+        if left_out(path.name) or target.exists():
             continue
         if path.is_dir():
-            shutil.copytree(path, target)
+            shutil.copytree(path, target, ignore=lambda _, names: [name for name in names if left_out(name)])
         else:
             shutil.copyfile(path, target)
+
+
+def left_out(name: str) -> bool:
+    """Whether a file or folder of the model directory stays there: hidden ones and weights do."""
+    return name.startswith(".") or name.endswith(WEIGHT_SUFFIXES)

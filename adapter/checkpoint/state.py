@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import random
 import time
+from collections import Counter
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-
 from adapter.checkpoint import files
+from adapter.seeding import random_state
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from adapter.hooks.hook import Hook
     from adapter.trainer import EpochBasedTrainer
 
 
 def save_pair(trainer: EpochBasedTrainer, prefix: Path, with_trainer_state: bool = True) -> Path:
-    """Write ``<prefix>.pth`` and ``<prefix>_trainer_state.pth``.
+    """Write ``<prefix>.pth`` now and ``<prefix>_trainer_state.pth`` when the hooks of this stage have run.
 
-    The weights come last: a weights file with its trainer state missing is one that was asked for without it.
+    The state is that of the stage's end, so that a resumed run repeats nothing of the stage (a log line, an early-stop
+    check) and misses nothing of it. Until then an older state of the same name is gone: a pair is never mixed.
 
     Returns:
         The weights file.
     """
-    if with_trainer_state:
-        files.save(trainer_state(trainer), prefix.with_name(prefix.name + files.STATE_SUFFIX))
+    state = prefix.with_name(prefix.name + files.STATE_SUFFIX)
+    state.unlink(missing_ok=True)
     weights = prefix.with_name(prefix.name + files.WEIGHTS_SUFFIX)
     files.save(trainer.unwrap_module(trainer.model).state_dict(), weights)
+    if with_trainer_state:
+        trainer.at_stage_end(lambda: files.save(trainer_state(trainer), state))
     return weights
 
 
@@ -37,7 +40,8 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
     """``{meta, optimizer, lr_scheduler}``, with the keys the older trainer's loader reads.
 
     ``epoch``, ``iter`` and ``inner_iter`` say where to go on. ``meta.adapter`` holds what only this package knows: its
-    version, the hooks' states and the whole random state.
+    version, the optimizer's class, the hooks' states, the random states, gradients that have not led to a step yet,
+    the log buffer and the last evaluation.
     """
     epoch, iteration, inner_iter = trainer.next_place
     state: dict[str, Any] = {
@@ -48,8 +52,13 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
             "time": time.asctime(),
             "adapter": {
                 "version": package_version(),
+                "optimizer": type(trainer.optimizer).__name__,
                 "hooks": hook_states(trainer),
                 "random": random_state(),
+                "epoch_random": trainer.stream.epoch_random if inner_iter else None,
+                "gradients": gradients(trainer),
+                "log_buffer": trainer.log_buffer.state_dict(),
+                "metric_values": trainer.metric_values,
             },
         },
     }
@@ -60,27 +69,24 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
     return state
 
 
+def gradients(trainer: EpochBasedTrainer) -> dict[str, Any]:
+    """Gradients by parameter name; there are some only between the iterations of one accumulation."""
+    named = trainer.unwrap_module(trainer.model).named_parameters()
+    return {name: parameter.grad for name, parameter in named if parameter.grad is not None}
+
+
 def hook_states(trainer: EpochBasedTrainer) -> dict[str, dict[str, Any]]:
     """State of each hook that has one, by class name and its place among hooks of that class."""
-    states: dict[str, dict[str, Any]] = {}
-    seen: dict[str, int] = {}
+    return {key: state for key, hook in numbered_hooks(trainer) if (state := hook.state_dict())}
+
+
+def numbered_hooks(trainer: EpochBasedTrainer) -> Iterator[tuple[str, Hook]]:
+    """Each hook with the key of its state."""
+    seen: Counter[str] = Counter()
     for hook in trainer.hooks:
         name = type(hook).__name__
-        seen[name] = seen.get(name, -1) + 1
-        if state := hook.state_dict():
-            states[f"{name}-{seen[name]}"] = state
-    return states
-
-
-def random_state() -> dict[str, Any]:
-    """States of the random number generators of Python, numpy and torch, in types that load without running code."""
-    kind, keys, *rest = np.random.get_state()
-    return {
-        "python": random.getstate(),
-        "numpy": (kind, torch.from_numpy(np.asarray(keys).astype(np.int64)), *rest),
-        "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-    }
+        yield f"{name}-{seen[name]}", hook
+        seen[name] += 1
 
 
 def package_version() -> str:

@@ -80,6 +80,15 @@ def concatenate(datasets: Sequence[Any]) -> Any:
     return ChainDataset(datasets) if streams[0] else ConcatDataset(datasets)
 
 
+def has_length(dataset: Any) -> bool:
+    """Whether a data set knows how many samples it has."""
+    try:
+        len(dataset)
+    except TypeError:  # no __len__, or one of a chain of streams, which cannot tell either
+        return False
+    return True
+
+
 def _attribute_of(wrapper: Any, name: str) -> Any:
     if name.startswith("__") or "dataset" not in wrapper.__dict__:  # it is absent while unpickling
         raise AttributeError(f"{type(wrapper).__name__} has no attribute '{name}'")

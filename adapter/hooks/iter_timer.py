@@ -23,6 +23,10 @@ class IterTimerHook(Hook):
     def __init__(self) -> None:
         self._last = 0.0
 
+    def before_run(self, trainer: EpochBasedTrainer) -> None:
+        """Start the clock of a run that begins within an epoch."""
+        self._last = time.perf_counter()
+
     def before_epoch(self, trainer: EpochBasedTrainer) -> None:
         """Start the clock."""
         self._last = time.perf_counter()

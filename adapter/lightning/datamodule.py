@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import lightning as L
 
+from adapter.data.stream import TrainingStream
+
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
 
 class DeferredLoader:
-    """A data loader whose iterator is made when the first batch is asked for.
-
-    Lightning makes iterators before the hooks of ``before_run`` and ``before_val``. A loader draws its base seed
-    when its iterator is made, so a hook that draws random numbers would otherwise see, and leave, another stream.
+    """The evaluation loader, with an iterator that is made when the first batch is asked for, as in TrainingStream.
 
     Args:
         loader: The data loader; its length, if it has one, is this one's.
@@ -42,9 +41,9 @@ class DataModule(L.LightningDataModule):
         super().__init__()
         self.owner = owner
 
-    def train_dataloader(self) -> DeferredLoader:
-        """The training loader."""
-        return DeferredLoader(self.owner.train_dataloader)
+    def train_dataloader(self) -> TrainingStream:
+        """The training batches."""
+        return self.owner.stream
 
     def val_dataloader(self) -> DeferredLoader:
         """The evaluation loader, made at the first evaluation."""

@@ -83,11 +83,7 @@ def device_arguments(device: str | None) -> dict[str, Any]:
 
 
 def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
-    """Train from the owner's epoch on. Ctrl-C and SystemExit pass through as themselves."""
-    progress = trainer.fit_loop.epoch_progress
-    for counts in (progress.total, progress.current):
-        for step in ("ready", "started", "processed", "completed"):
-            setattr(counts, step, owner.epoch)
+    """Train. Ctrl-C and SystemExit pass through as themselves."""
     with quiet(), interrupts_kept(trainer):
         trainer.fit(owner.module, datamodule=DataModule(owner))
 

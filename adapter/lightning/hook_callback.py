@@ -39,9 +39,12 @@ class HookCallback(L.Callback):
     on_train_batch_start = None  # type: ignore[assignment]  # not callable: Lightning passes over it
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Stage before_run."""
-        self.owner.invoke_hook("before_run")
-        self.owner.model.train()
+        """Stage before_run, in which a checkpoint may be loaded; Lightning begins at the epoch it leaves."""
+        self.owner.begin_run()
+        progress = trainer.fit_loop.epoch_progress
+        for counts in (progress.total, progress.current):
+            for step in ("ready", "started", "processed", "completed"):
+                setattr(counts, step, self.owner.epoch)
 
     def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Stage before_train_epoch."""

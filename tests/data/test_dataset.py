@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
-from adapter.data.dataset import wrap_dataset
+from adapter.data.dataset import has_length, wrap_dataset
 
 
 class Numbers(Dataset):
@@ -70,3 +70,12 @@ def test_a_wrapped_data_set_can_be_sent_to_workers():
 def test_lists_that_do_not_go_together_are_refused(datasets, told):
     with pytest.raises(TypeError, match=f"found {told}"):
         wrap_dataset(datasets)
+
+
+@pytest.mark.parametrize(
+    ("datasets", "known"),
+    [(Numbers(3), True), ([Numbers(1), Numbers(2)], True), (Stream(1), False), ([Stream(1), Stream(2)], False)],
+)
+def test_a_stream_has_no_length(datasets, known):
+    assert has_length(wrap_dataset(datasets)) is known
+    assert has_length(wrap_dataset(datasets, double)) is known

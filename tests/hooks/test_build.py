@@ -60,9 +60,16 @@ class Loud(Hook):
         pass
 
 
+class Late(Hook):
+    PRIORITY = "low"
+
+    def after_iter(self, trainer):
+        pass
+
+
 def test_table():
     hooks = HookList()
-    for hook in (build_hook("IterTimerHook", {}), build_hook("OptimizerHook", {}), Loud()):
+    for hook in (Late(), build_hook("OptimizerHook", {}), Loud(), Hook()):
         hooks.add(hook)
     assert hook_table(hooks) == "\n".join(
         [
@@ -70,15 +77,9 @@ def test_table():
             f"    (ABOVE_NORMAL) {'OptimizerHook':<35}",
             f"    (41          ) {'Loud':<35}",
             " " + "-" * 20,
-            "Stage: before_train_epoch:",
-            f"    (LOW         ) {'IterTimerHook':<35}",
-            " " + "-" * 20,
-            "Stage: before_train_iter:",
-            f"    (LOW         ) {'IterTimerHook':<35}",
-            " " + "-" * 20,
             "Stage: after_train_iter:",
             f"    (ABOVE_NORMAL) {'OptimizerHook':<35}",
-            f"    (LOW         ) {'IterTimerHook':<35}",
+            f"    (LOW         ) {'Late':<35}",
             " " + "-" * 20,
         ]
     )

@@ -1,0 +1,113 @@
+"""Going on where a run stopped: what a trainer state puts back, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adapter.checkpoint.state import numbered_hooks
+from adapter.seeding import set_random_state
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+OLDER_HOOK_KEY = re.compile(r"\.(\w+)'>-\d+$")  # "<class 'modelscope...BestCkptSaverHook'>-3"
+
+
+def restore(trainer: EpochBasedTrainer, state: Mapping[str, Any], path: Path) -> None:
+    """Put back counters, optimizer, schedule and hooks.
+
+    Args:
+        trainer: In stage before_run.
+        state: A trainer state of this package, or of ModelScope's trainer.
+        path: The file it comes from.
+
+    Raises:
+        ValueError: Not a trainer state, or one of another optimizer.
+    """
+    try:
+        meta = state["meta"]
+        epoch, iteration, inner_iter = meta["epoch"], meta["iter"], meta["inner_iter"]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"'{path}' is not a trainer state: it lacks {error}") from error
+    own = meta.get("adapter")
+    _load_steppers(trainer, state, own or {}, path)
+    if own is None:
+        epoch, iteration, inner_iter = _place_of_older(trainer, epoch, iteration, inner_iter, path)
+    trainer.go_to(epoch, iteration, inner_iter)
+    _load_hooks(trainer, own["hooks"] if own else _hooks_of_older(meta))
+    if own:
+        trainer.metric_values = own["metric_values"]
+
+
+def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:
+    """Put back what the hooks of before_run would disturb: gradients, log buffer and random states.
+
+    Args:
+        trainer: At the end of stage before_run.
+        meta: ``meta`` of the trainer state that ``restore`` was given.
+    """
+    own = meta.get("adapter")
+    if own is None:
+        if trainer.inner_iter == 0:
+            set_random_state(meta["rng_state"])
+        return
+    for name, parameter in trainer.unwrap_module(trainer.model).named_parameters():
+        gradient = own["gradients"].get(name)
+        parameter.grad = None if gradient is None else gradient.to(parameter)
+    if trainer.inner_iter == 0:
+        set_random_state(own["random"])
+        return
+    trainer.log_buffer.load_state_dict(own["log_buffer"])
+    trainer.stream.go_on(trainer.inner_iter, own["epoch_random"], own["random"])
+
+
+def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Mapping[str, Any], path: Path) -> None:
+    """Optimizer and schedule."""
+    used = type(trainer.optimizer).__name__
+    if own.get("optimizer", used) != used:
+        raise ValueError(
+            f"'{path}' holds the state of {own['optimizer']}, but this run uses {used}; use the same "
+            "optimizer, or start from the weights only (load_all_state=False)"
+        )
+    for name, stepper in (("optimizer", trainer.optimizer), ("lr_scheduler", trainer.lr_scheduler)):
+        if stepper is None or state.get(name) is None:
+            continue
+        try:
+            stepper.load_state_dict(state[name])
+        except (KeyError, ValueError) as error:
+            raise ValueError(
+                f"the {name} in '{path}' does not fit this run's {type(stepper).__name__}: {error}"
+            ) from error
+
+
+def _place_of_older(
+    trainer: EpochBasedTrainer, epoch: int, iteration: int, inner_iter: int, path: Path
+) -> tuple[int, int, int]:
+    """Where ModelScope's trainer stopped; at an epoch's end its counters are one iteration ahead (measured)."""
+    if inner_iter >= trainer.iters_per_epoch:
+        return epoch + 1, (epoch + 1) * trainer.iters_per_epoch, 0
+    trainer.logger.warning(
+        "'%s' was written by ModelScope in the middle of an epoch: it does not say in which order the epoch's rest "
+        "was to come, so the order differs from here to the epoch's end",
+        path,
+    )
+    return epoch, iteration, inner_iter
+
+
+def _hooks_of_older(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Hook states of ModelScope's trainer under our keys; the first of each class."""
+    found: dict[str, Any] = {}
+    for key, value in meta.items():
+        match = OLDER_HOOK_KEY.search(key)
+        if match and value:
+            found.setdefault(f"{match.group(1)}-0", value)
+    return found
+
+
+def _load_hooks(trainer: EpochBasedTrainer, states: Mapping[str, Any]) -> None:
+    for key, hook in numbered_hooks(trainer):
+        if key in states:
+            hook.load_state_dict(states[key])

@@ -1,0 +1,55 @@
+"""LoadCheckpointHook: start from a checkpoint, or go on with the run that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from adapter.hooks.hook import Hook
+from adapter.hooks.priority import Priority
+from adapter.registry import HOOKS
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+
+@HOOKS.register_module()
+class LoadCheckpointHook(Hook):
+    """Loads a checkpoint when training begins; made by ``train(checkpoint_path)``.
+
+    Args:
+        checkpoint_file: Either file of a pair, its prefix, or weights (``.bin``, safetensors).
+        load_all_state: Go on with the run that wrote the pair; False takes its weights only.
+        strict: Refuse weights that lack, or add, parameters.
+    """
+
+    PRIORITY = Priority.HIGH
+
+    def __init__(self, checkpoint_file: str | None = None, load_all_state: bool = True, strict: bool = False) -> None:
+        self.checkpoint_file = checkpoint_file
+        self.load_all_state = load_all_state
+        self.strict = strict
+
+    def before_run(self, trainer: EpochBasedTrainer) -> None:
+        """Load the weights and, where there is one and it is wanted, the trainer state.
+
+        Raises:
+            FileNotFoundError: No such checkpoint.
+            ValueError: A checkpoint that cannot be loaded, or does not fit.
+        """
+        if self.checkpoint_file is None:
+            return
+        from adapter.checkpoint import files
+        from adapter.checkpoint.resume import restore
+
+        weights, state_file = files.pair(self.checkpoint_file)
+        trainer.load_weights(files.load(weights), self.strict)
+        if not self.load_all_state or state_file is None:
+            trainer.logger.info("Training starts with the weights of %s", weights)
+            return
+        state: Mapping[str, Any] = files.load(state_file, "trainer state")
+        restore(trainer, state, state_file)
+        trainer.resumed_from = state["meta"]
+        trainer.logger.info(
+            "Training goes on from %s: epoch %d, iteration %d", weights, trainer.epoch + 1, trainer.iter
+        )

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import collections
+import os
+import pickle
+import stat
+
+import numpy as np
+import pytest
+import torch
+
+from adapter.checkpoint import files
+
+
+class Unpickled:
+    """Would run code when it is loaded."""
+
+    def __reduce__(self):
+        return os.system, ("echo",)
+
+
+STATE = {"a": torch.arange(3.0), "n": 1, "names": ["x"], "t": (1, 2)}
+
+
+def test_round_trip(tmp_path):
+    path = tmp_path / "folder" / "a.pth"
+    files.save(STATE, path)
+    loaded = files.load(path)
+    assert torch.equal(loaded.pop("a"), STATE["a"])
+    assert loaded == {name: value for name, value in STATE.items() if name != "a"}
+    assert [each.name for each in path.parent.iterdir()] == ["a.pth"]
+
+
+def test_others_can_read_as_with_any_new_file(tmp_path):
+    files.save(STATE, tmp_path / "a.pth")
+    (tmp_path / "plain").write_text("")
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a.pth", "plain")}
+    assert len(modes) == 1
+
+
+def test_a_save_that_fails_leaves_the_earlier_file(tmp_path):
+    path = tmp_path / "a.pth"
+    files.save(STATE, path)
+    before = path.read_bytes()
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        files.save({"a": torch.zeros(1000), "f": lambda: None}, path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["a.pth"]
+
+
+def test_nothing_is_at_the_path_until_all_is_written(tmp_path):
+    path = tmp_path / "a.txt"
+    with files.written_aside(path) as file:
+        file.write(b"half")
+        assert not path.exists()
+    assert path.read_bytes() == b"half"
+
+
+def test_the_checksum_setting_of_others_is_left_alone(tmp_path):
+    before = torch.serialization.get_crc32_options()
+    files.save(STATE, tmp_path / "a.pth")
+    assert torch.serialization.get_crc32_options() == before is True
+
+
+def test_write_text(tmp_path):
+    files.write_text("grün", tmp_path / "a.txt")
+    assert (tmp_path / "a.txt").read_bytes() == "grün".encode()
+
+
+def test_loads_a_random_state_of_numpy(tmp_path):
+    """ModelScope's trainer keeps one in its checkpoints."""
+    torch.save({"numpy": np.random.get_state(), "weights": collections.OrderedDict(a=torch.ones(1))}, tmp_path / "a.pth")
+    kind, keys, *_ = files.load(tmp_path / "a.pth")["numpy"]
+    assert kind == "MT19937"
+    assert np.array_equal(keys, np.random.get_state()[1])
+
+
+def truncated(path):
+    files.save({"a": torch.zeros(1000)}, path)
+    path.write_bytes(path.read_bytes()[:-500])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        truncated,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"no checkpoint"),
+        lambda path: torch.save({"a": Unpickled()}, path),
+        lambda path: path.write_bytes(pickle.dumps(Unpickled())),
+    ],
+    ids=["truncated", "empty", "text", "runs code", "pickle that runs code"],
+)
+def test_refuses_to_load(tmp_path, write):
+    path = tmp_path / "a.pth"
+    write(path)
+    with pytest.raises(ValueError, match=f"cannot load the weights '{path}': ."):
+        files.load(path, "weights")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=f"no checkpoint at '{tmp_path / 'a.pth'}'"):
+        files.load(tmp_path / "a.pth")
+
+
+@pytest.mark.parametrize(
+    ("given", "there", "weights", "state"),
+    [
+        ("epoch_1.pth", ["epoch_1.pth", "epoch_1_trainer_state.pth"], "epoch_1.pth", "epoch_1_trainer_state.pth"),
+        ("epoch_1", ["epoch_1.pth", "epoch_1_trainer_state.pth"], "epoch_1.pth", "epoch_1_trainer_state.pth"),
+        (
+            "epoch_1_trainer_state.pth",
+            ["epoch_1.pth", "epoch_1_trainer_state.pth"],
+            "epoch_1.pth",
+            "epoch_1_trainer_state.pth",
+        ),
+        ("epoch_1.pth", ["epoch_1.pth"], "epoch_1.pth", None),
+        ("best_a0.5", ["best_a0.5.pth"], "best_a0.5.pth", None),
+        ("model.bin", ["model.bin", "model_trainer_state.pth"], "model.bin", None),
+        ("m.safetensors", ["m.safetensors"], "m.safetensors", None),
+    ],
+)
+def test_pair(tmp_path, given, there, weights, state):
+    for name in there:
+        (tmp_path / name).write_text("")
+    assert files.pair(tmp_path / given) == (tmp_path / weights, state and tmp_path / state)
+
+
+@pytest.mark.parametrize("given", ["epoch_1", "epoch_1.pth", "epoch_1_trainer_state.pth", "model.bin"])
+def test_pair_without_weights(tmp_path, given):
+    (tmp_path / "epoch_1_trainer_state.pth").write_text("")
+    with pytest.raises(FileNotFoundError, match=f"no checkpoint at '{tmp_path / given}'"):
+        files.pair(tmp_path / given)
+
+
+@pytest.mark.parametrize("there", [None, "", "older"])
+def test_link(tmp_path, there):
+    source, target = tmp_path / "a.pth", tmp_path / "output" / "model.bin"
+    source.write_text("weights")
+    if there is not None:
+        target.parent.mkdir()
+        target.write_text(there)
+    files.link_or_copy(source, target)
+    files.link_or_copy(source, target)
+    assert target.samefile(source)
+    assert [path.name for path in target.parent.iterdir()] == ["model.bin"]
+
+
+def test_a_link_outlives_its_source(tmp_path):
+    source, target = tmp_path / "a.pth", tmp_path / "model.bin"
+    source.write_text("weights")
+    files.link_or_copy(source, target)
+    source.unlink()
+    assert target.read_text() == "weights"
+
+
+@pytest.mark.parametrize("there", [["a.pth", "a_trainer_state.pth"], ["a.pth"], []])
+def test_remove_pair(tmp_path, there):
+    for name in (*there, "ab.pth"):
+        (tmp_path / name).write_text("")
+    files.remove_pair(tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["ab.pth"]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from adapter.checkpoint import files
+from adapter.checkpoint.state import hook_states, trainer_state
+from tests.runs import Recorder, make, run, scripted
+
+EVALUATION = {"type": "EvaluationHook"}
+
+
+@pytest.fixture(scope="module")
+def work_dir(tmp_path_factory):
+    """The work directory of 2 epochs of 3 iterations, saved after every second iteration and each epoch."""
+    folder = tmp_path_factory.mktemp("run")
+    hooks = [
+        EVALUATION,
+        {"type": "CheckpointHook", "interval": 1},
+        {"type": "BestCkptSaverHook", "metric_key": "score"},
+        {"type": "tests.hooks.test_build.Picky"},
+    ]
+    run(folder, hooks, metrics=scripted(1, 2))
+    run(folder / "iters", [{"type": "CheckpointHook", "interval": 2, "by_epoch": False, "save_last": False}])
+    return folder
+
+
+def state_of(path):
+    return files.load(path.with_name(path.name + files.STATE_SUFFIX))
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("epoch_1", (1, 3, 0)),
+        ("epoch_2", (2, 6, 0)),
+        ("iters/iter_2", (0, 2, 2)),
+        ("iters/iter_4", (1, 4, 1)),
+    ],
+)
+def test_says_where_to_go_on(work_dir, name, place):
+    meta = state_of(work_dir / name)["meta"]
+    assert (meta["epoch"], meta["iter"], meta["inner_iter"]) == place
+
+
+def test_keys(work_dir):
+    state = state_of(work_dir / "epoch_2")
+    assert list(state) == ["meta", "optimizer", "lr_scheduler"]
+    assert state["lr_scheduler"]["last_epoch"] == 2
+    assert state["meta"]["adapter"]["hooks"] == {
+        "CheckpointHook-0": {"history": ["epoch_1", "epoch_2"]},
+        "BestCkptSaverHook-0": {"history": ["best_epoch2_score2"], "best_metric": 2},
+    }
+
+
+def test_weights_have_the_model_s_names(work_dir):
+    assert list(files.load(work_dir / "epoch_1.pth")) == ["head.weight", "head.bias"]
+
+
+def test_random_state_is_that_of_the_moment(tmp_path):
+    trainer = make(tmp_path)
+    random = trainer_state(trainer)["meta"]["adapter"]["random"]
+    assert torch.equal(random["cpu"], torch.get_rng_state())
+    torch.rand(1)
+    assert not torch.equal(random["cpu"], torch.get_rng_state())
+
+
+def test_before_training_there_is_no_optimizer(tmp_path):
+    assert list(trainer_state(make(tmp_path))) == ["meta"]
+
+
+class Counting(Recorder):
+    def __init__(self, n):
+        super().__init__("before_run", lambda trainer: None)
+        self.n = n
+
+    def state_dict(self):
+        return {"n": self.n} if self.n else {}
+
+
+def test_hooks_of_one_class_are_told_apart(tmp_path):
+    trainer = make(tmp_path, callbacks=[Counting(1), Counting(0), Counting(3)])
+    assert hook_states(trainer) == {"Counting-0": {"n": 1}, "Counting-2": {"n": 3}}

@@ -61,6 +61,7 @@ class Request:
         work_dir: Folder for everything written; None leaves it to the config.
         seed: Of every random number generator.
         trainer_args: Arguments for ``lightning.Trainer``, which win over the plan's.
+        resume: Checkpoint to go on from; ``last`` for the newest pair in the work directory.
     """
 
     path: str
@@ -71,6 +72,7 @@ class Request:
     work_dir: str | None = None
     seed: int = 42
     trainer_args: Mapping[str, Any] = field(default_factory=dict)
+    resume: str | None = None
 
 
 def fit(request: Request) -> EpochBasedTrainer:
@@ -78,9 +80,15 @@ def fit(request: Request) -> EpochBasedTrainer:
 
     Raises:
         ConfigError: The config cannot be run as written; nothing has been written to disk.
+        FileNotFoundError: No such checkpoint to go on from.
     """
     trainer = build(request)
-    trainer.train()
+    checkpoint = request.resume
+    if checkpoint == "last":
+        from adapter.checkpoint.files import newest_pair
+
+        checkpoint = str(newest_pair(Path(trainer.work_dir)))
+    trainer.train(checkpoint)
     return trainer
 
 

@@ -106,6 +106,20 @@ def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
     return weights, state if state.is_file() and weights.suffix == WEIGHTS_SUFFIX else None
 
 
+def newest_pair(folder: Path) -> Path:
+    """The weights file of the pair in a folder whose trainer state was written last.
+
+    Raises:
+        FileNotFoundError: The folder holds no complete pair.
+    """
+    states = sorted(folder.glob(f"*{STATE_SUFFIX}"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for state in states:
+        weights = state.with_name(state.name.removesuffix(STATE_SUFFIX) + WEIGHTS_SUFFIX)
+        if weights.is_file():
+            return weights
+    raise FileNotFoundError(f"no checkpoint pair (*.pth with *{STATE_SUFFIX}) in '{folder}'")
+
+
 def link_or_copy(source: Path, target: Path) -> None:
     """Make ``target`` the same file as ``source``, without a second copy of the data where the disk allows it."""
     target.parent.mkdir(parents=True, exist_ok=True)

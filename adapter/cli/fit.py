@@ -6,6 +6,7 @@ Logs, checkpoints and ``output/`` go to the work directory.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from adapter.cli.arguments import add_config_arguments, add_run_arguments, run_request
 
@@ -16,11 +17,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``adapter fit``."""
     add_config_arguments(parser)
     add_run_arguments(parser)
+    parser.add_argument(
+        "--resume",
+        nargs="?",
+        const="last",
+        metavar="CHECKPOINT",
+        help="go on from a checkpoint pair as if never stopped (default: the newest one in the work directory)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Train; 0 when the run reached its end."""
     from adapter import pipeline
 
-    pipeline.fit(run_request(args))
+    pipeline.fit(replace(run_request(args), resume=args.resume))
     return 0

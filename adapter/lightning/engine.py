@@ -84,7 +84,7 @@ def device_arguments(device: str | None) -> dict[str, Any]:
 
 def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
     """Train. Ctrl-C and SystemExit pass through as themselves."""
-    with quiet(), interrupts_kept(trainer):
+    with quiet(), interrupts_kept():
         trainer.fit(owner.module, datamodule=DataModule(owner))
 
 
@@ -93,7 +93,7 @@ def validate(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
     if trainer.training:
         validate_within_fit(trainer)
     else:
-        with quiet(), interrupts_kept(trainer):
+        with quiet(), interrupts_kept():
             trainer.validate(owner.module, datamodule=DataModule(owner), verbose=False)
 
 
@@ -130,12 +130,12 @@ def quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def interrupts_kept(trainer: L.Trainer) -> Iterator[None]:
-    """Give the caller back the KeyboardInterrupt that Lightning turns into ``exit(1)``."""
+def interrupts_kept() -> Iterator[None]:
+    """Give the caller back the KeyboardInterrupt that Lightning turns into ``exit(1)``; a SystemExit stays one."""
     try:
         yield
     except SystemExit as stop:
-        if trainer.interrupted:
+        if stop.code == 1 and isinstance(stop.__context__, KeyboardInterrupt):
             raise KeyboardInterrupt from stop
         raise
 

@@ -15,7 +15,7 @@ from workloads import FULL_SIZE, IterationClock, SaveMeter, make
 
 
 def probes(hook: type) -> tuple[list[Any], IterationClock, SaveMeter]:
-    """Hooks that take the times: around whatever runs at LOW (70), and at the very end of an iteration."""
+    """Hooks that take the times: from before LOW (70) to the next epoch, and at the very end of an iteration."""
     clock, meter = IterationClock(), SaveMeter()
 
     class EndOfIteration(hook):
@@ -34,10 +34,11 @@ def probes(hook: type) -> tuple[list[Any], IterationClock, SaveMeter]:
             meter.start()
 
     class AfterSaving(hook):
-        PRIORITY = 71
+        PRIORITY = 0
 
-        def after_train_epoch(self, trainer: Any) -> None:
-            meter.stop()
+        def before_train_epoch(self, trainer: Any) -> None:
+            if trainer.epoch > 0:
+                meter.stop()
 
     return [EndOfIteration(), BeforeSaving(), AfterSaving()], clock, meter
 

@@ -115,7 +115,8 @@ def test_an_evaluation_within_an_epoch_leaves_the_gradients(tmp_path):
     def note(trainer):
         gradients.append(trainer.model.head.weight.grad.clone())
 
-    train = {"optimizer": {"type": "SGD", "lr": 0.1, "options": {"cumulative_iters": 9}}}
+    fixed = {"type": "StepLR", "step_size": 1, "options": {"lr_strategy": "no"}}
+    train = {"optimizer": {"type": "SGD", "lr": 0.1, "options": {"cumulative_iters": 9}}, "lr_scheduler": fixed}
     around = [Recorder("before_val", note), Recorder("after_val", note)]
     run(tmp_path, [{"type": "EvaluationHook", "by_epoch": False}], epochs=1, train=train, callbacks=around)
     assert len(gradients) == 6

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from adapter.lightning.engine import build_trainer
 from adapter.lightning.progress import ProgressBar
 from tests.runs import make
 
@@ -42,16 +43,6 @@ def test_log_lines_are_whole(screen):
 
 
 def test_metrics(tmp_path):
-    trainer = make(tmp_path)
-    trainer.last_losses = {"loss": 0.5}
-    bar = ProgressBar(trainer)
-    seen = {}
-
-    class Ask(ProgressBar):
-        pass
-
-    trainer.trainer_args["callbacks"] = []
-    from adapter.lightning.engine import build_trainer
-
-    seen = bar.get_metrics(build_trainer(trainer), trainer.module)
-    assert seen == {"loss": 0.5}
+    owner = make(tmp_path)
+    owner.last_losses = {"loss": 0.5}
+    assert ProgressBar(owner).get_metrics(build_trainer(owner), owner.module) == {"loss": 0.5}

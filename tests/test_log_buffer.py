@@ -85,6 +85,21 @@ def test_other_entries_of_the_output_stay():
     assert list(buffer.output) == ["lr", "loss"]
 
 
+@pytest.mark.parametrize("ready", [False, True])
+def test_state_comes_back(ready):
+    buffer = filled(*SERIES, ({"aux": torch.tensor(1.5)}, 2))
+    buffer.output["lr"] = 0.1
+    if ready:
+        buffer.average()
+    other = filled(({"old": 1.0}, 1))
+    other.load_state_dict(buffer.state_dict())
+    for each in (buffer, other):
+        each.update({"loss": torch.tensor(7.0)})
+    assert other.val_history == buffer.val_history == {"loss": [1.0, 2.0, 6.0, 7.0], "aux": [1.5]}
+    assert other.n_history == buffer.n_history
+    assert (other.output, other.ready) == (buffer.output, ready)
+
+
 @pytest.mark.parametrize("values", [[("loss", 1.0)], 1.0, None])
 def test_update_refuses_what_is_no_mapping(values):
     with pytest.raises(TypeError, match="needs a mapping of names to numbers, found"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from adapter.seeding import seed_everything
+from adapter.seeding import random_state, seed_everything, set_random_state
 
 
 def draws():
@@ -34,6 +34,16 @@ def test_is_what_each_library_does_with_the_seed():
     np.random.seed(42)
     torch.manual_seed(42)
     assert ours == draws()
+
+
+def test_state_comes_back(tmp_path):
+    random.gauss(0, 1)  # leaves a number for the next call
+    np.random.normal()
+    torch.save(random_state(), tmp_path / "state.pth")
+    want = [*draws(), random.gauss(0, 1), np.random.normal()]
+    seed_everything(1)
+    set_random_state(torch.load(tmp_path / "state.pth", weights_only=True))
+    assert [*draws(), random.gauss(0, 1), np.random.normal()] == want
 
 
 @pytest.mark.parametrize("seed", [0, 2**32 - 1])

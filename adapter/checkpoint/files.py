@@ -18,17 +18,16 @@ WEIGHTS_SUFFIX = ".pth"
 
 @contextlib.contextmanager
 def written_aside(path: Path) -> Iterator[IO[bytes]]:
-    """A file opened beside ``path`` that takes its place, whole and on disk, when the block ends without an error.
+    """A file opened beside ``path`` that takes its place, whole, when the block ends without an error.
 
-    A process killed at any moment leaves the earlier file, or the new one, never a part.
+    A process killed at any moment leaves the earlier file, or the new one, never a part. Whether it survives the death
+    of the machine, too, is up to ``flush.sync``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
@@ -106,6 +105,11 @@ def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
     return weights, state if state.is_file() and weights.suffix == WEIGHTS_SUFFIX else None
 
 
+def pair_names(prefix: Path) -> tuple[Path, Path]:
+    """Weights file and trainer-state file of a prefix, whether they exist or not."""
+    return prefix.with_name(prefix.name + WEIGHTS_SUFFIX), prefix.with_name(prefix.name + STATE_SUFFIX)
+
+
 def newest_pair(folder: Path) -> Path:
     """The weights file of the pair in a folder whose trainer state was written last.
 
@@ -151,6 +155,5 @@ def _numpy_state_types() -> list[Any]:
 
 def remove_pair(prefix: Path) -> None:
     """Delete a pair, the weights first, so that a trainer state is never left looking whole without them."""
-    for suffix in (WEIGHTS_SUFFIX, STATE_SUFFIX):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(prefix.with_name(prefix.name + suffix))
+    for path in pair_names(prefix):
+        path.unlink(missing_ok=True)

@@ -18,22 +18,21 @@ if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
 
-def save_pair(trainer: EpochBasedTrainer, prefix: Path, with_trainer_state: bool = True) -> Path:
-    """Write ``<prefix>.pth`` now and ``<prefix>_trainer_state.pth`` when the hooks of this stage have run.
-
-    The state is that of the stage's end, so that a resumed run repeats nothing of the stage (a log line, an early-stop
-    check) and misses nothing of it. Until then an older state of the same name is gone: a pair is never mixed.
+def save_weights(trainer: EpochBasedTrainer, prefix: Path) -> Path:
+    """Write the weights of a pair; an older trainer state of the same name goes first, so that no pair is mixed.
 
     Returns:
-        The weights file.
+        The file, ``<prefix>.pth``.
     """
-    state = prefix.with_name(prefix.name + files.STATE_SUFFIX)
+    weights, state = files.pair_names(prefix)
     state.unlink(missing_ok=True)
-    weights = prefix.with_name(prefix.name + files.WEIGHTS_SUFFIX)
     files.save(trainer.unwrap_module(trainer.model).state_dict(), weights)
-    if with_trainer_state:
-        trainer.at_stage_end(lambda: files.save(trainer_state(trainer), state))
     return weights
+
+
+def save_trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> None:
+    """Write the trainer state of a pair, ``<prefix>_trainer_state.pth``."""
+    files.save(trainer_state(trainer), files.pair_names(prefix)[1])
 
 
 def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:

@@ -99,6 +99,7 @@ class BestCkptSaverHook(CheckpointHook):
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Load the best weights, when asked to."""
+        super().after_run(trainer)
         if self.restore_best and self.history:
             from adapter.checkpoint.files import load
 

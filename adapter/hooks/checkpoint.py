@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adapter.checkpoint.flush import Flusher
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.hooks.strategy import by_epoch_of
@@ -55,6 +56,7 @@ class CheckpointHook(Hook):
         self.max_checkpoint_num = None if max_checkpoint_num is None else max(int(max_checkpoint_num), 1)
         self.save_trainer_state = save_trainer_state
         self.history: list[str] = []  # names of the pairs on disk, oldest first
+        self.flusher = Flusher()
 
     @property
     def folder(self) -> Path:
@@ -90,29 +92,42 @@ class CheckpointHook(Hook):
         """Whether to save now."""
         return on_interval or (last and self.save_last)
 
+    def after_run(self, trainer: EpochBasedTrainer) -> None:
+        """Wait until everything is on the disk."""
+        self.flusher.wait()
+
     def save(self, trainer: EpochBasedTrainer, name: str) -> None:
-        """Save a pair, drop the oldest ones beyond the limit, and bring the output folder up to date.
+        """Save the weights of a pair now, and the rest when the hooks of this stage have run.
+
+        The trainer state is that of the stage's end, so that a resumed run repeats nothing of the stage (a log line, an
+        early-stop check) and misses nothing of it.
 
         Args:
             trainer: The trainer.
             name: Name of the pair, without suffix.
         """
         from adapter.checkpoint.output_folder import write_output
-        from adapter.checkpoint.state import save_pair
+        from adapter.checkpoint.state import save_weights
 
-        weights = save_pair(trainer, self.folder / name, self.save_trainer_state)
-        self.history = [*(other for other in self.history if other != name), name]
-        self.drop_surplus()
+        weights = save_weights(trainer, self.folder / name)
+        names = [*(other for other in self.history if other != name), name]
+        surplus = len(names) - (self.max_checkpoint_num or len(names))
+        self.history = names[surplus:]
         write_output(trainer, self.output_folder, weights)
+        trainer.at_stage_end(lambda: self.complete(trainer, name, names[:surplus]))
 
-    def drop_surplus(self) -> None:
-        """Delete the pairs beyond ``max_checkpoint_num``, oldest first."""
-        from adapter.checkpoint.files import remove_pair
+    def complete(self, trainer: EpochBasedTrainer, name: str, surplus: list[str]) -> None:
+        """Save the trainer state of a pair; once the pair is on the disk, delete those beyond the limit."""
+        from adapter.checkpoint.files import pair_names, remove_pair
+        from adapter.checkpoint.state import save_trainer_state
 
-        surplus = len(self.history) - (self.max_checkpoint_num or len(self.history))
-        for name in self.history[:surplus]:
-            remove_pair(self.folder / name)
-        self.history = self.history[surplus:]
+        if self.save_trainer_state:
+            save_trainer_state(trainer, self.folder / name)
+        self.flusher.add(pair_names(self.folder / name))
+        if surplus:
+            self.flusher.wait()
+        for other in surplus:
+            remove_pair(self.folder / other)
 
     def state_dict(self) -> dict[str, Any]:
         """Names of the pairs on disk."""

@@ -69,7 +69,8 @@ def test_write_text(tmp_path):
 
 def test_loads_a_random_state_of_numpy(tmp_path):
     """ModelScope's trainer keeps one in its checkpoints."""
-    torch.save({"numpy": np.random.get_state(), "weights": collections.OrderedDict(a=torch.ones(1))}, tmp_path / "a.pth")
+    weights = collections.OrderedDict(a=torch.ones(1))
+    torch.save({"numpy": np.random.get_state(), "weights": weights}, tmp_path / "a.pth")
     kind, keys, *_ = files.load(tmp_path / "a.pth")["numpy"]
     assert kind == "MT19937"
     assert np.array_equal(keys, np.random.get_state()[1])

@@ -19,7 +19,6 @@ def best(**settings):
 
 def saved(folder, values, settings, evaluation=EVALUATION, by="epoch", epochs=4):
     hooks = [evaluation, {"type": "BestCkptSaverHook", "metric_key": "score", **settings}]
-    # a checkpoint that is replaced, to have nothing else in the folder
     run(folder, hooks, epochs, samples=4, metrics=scripted(*values, by=by))
     return pairs(folder)
 
@@ -100,5 +99,5 @@ def test_refuses_a_metric_that_is_not_there(tmp_path):
 
 
 def test_refuses_a_rule():
-    with pytest.raises(ConfigError, match="rule: found 'mix'; allowed: max or min. Did you mean '(max|min)'?"):
+    with pytest.raises(ConfigError, match=r"rule: found 'mix'; allowed: max or min\. Did you mean '(max|min)'\?"):
         BestCkptSaverHook("score", rule="mix")

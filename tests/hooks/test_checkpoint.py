@@ -67,10 +67,9 @@ def test_without_trainer_state(tmp_path):
         ({"save_dir": "a", "output_dir": "b", "output_sub_dir": "export"}, "a", "b/export"),
     ],
 )
-def test_folders(tmp_path, settings, weights, output):
-    folders = {name: str(tmp_path / value) if name.endswith("_dir") and name != "output_sub_dir" else value
-               for name, value in settings.items()}  # fmt: skip
-    run(tmp_path, callbacks=[CheckpointHook(interval=1, **folders)])
+def test_folders(tmp_path, monkeypatch, settings, weights, output):
+    monkeypatch.chdir(tmp_path)
+    run(tmp_path, callbacks=[CheckpointHook(interval=1, **settings)])
     assert pairs(tmp_path / weights) == ["epoch_1", "epoch_2"]
     assert (tmp_path / output / "pytorch_model.bin").samefile(tmp_path / weights / "epoch_2.pth")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adapter import Hook
-from tests.runs import Recorder, make, weights_of
+from tests.runs import Recorder, make, run, weights_of
 
 
 class Nothing(Hook):
@@ -117,9 +117,7 @@ def seen(tmp_path_factory):
 
 
 def epoch_events(epoch, first_iter):
-    iters = [
-        (stage, epoch, first_iter + i, i) for i in range(3) for stage in ("before_train_iter", "after_train_iter")
-    ]
+    iters = [(stage, epoch, first_iter + i, i) for i in range(3) for stage in ("before_train_iter", "after_train_iter")]
     done = (epoch, first_iter + 3, 2)
     evaluation = ["before_val", "before_val_epoch", *["before_val_iter", "after_val_iter"] * 2, "after_val_epoch"]
     return [
@@ -180,8 +178,8 @@ def test_a_hook_before_the_update_may_change_the_loss(tmp_path):
 
 def test_stop_ends_the_run_after_the_epoch(tmp_path):
     def stop(trainer):
-        trainer._stop_training = trainer.iter == 1
+        trainer._stop_training |= trainer.iter == 1
 
     epochs = Recorder("after_train_epoch", lambda trainer: (trainer.epoch, trainer.iter))
-    make(tmp_path, epochs=3, callbacks=[epochs, Recorder("before_train_iter", lambda t: t.iter == 1 and stop(t))]).train()
+    run(tmp_path, epochs=3, callbacks=[epochs, Recorder("before_train_iter", stop)])
     assert epochs.seen == [(0, 3)]

@@ -47,7 +47,7 @@ def test_order(given, order):
 
 @pytest.mark.parametrize("given", ["EvaluationHook", None, Hook])
 def test_refuses_what_is_no_hook(given):
-    with pytest.raises(TypeError, match="instance of adapter.Hook"):
+    with pytest.raises(TypeError, match=r"instance of adapter\.Hook"):
         HookList().add(given)
 
 

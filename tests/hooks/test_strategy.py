@@ -23,4 +23,5 @@ def test_newer_spelling_wins(strategy, by_epoch, expected):
 def test_unknown_strategy():
     with pytest.raises(ConfigError) as caught:
         by_epoch_of("save_strategy", "by_steps", True)
-    assert "save_strategy: found 'by_steps'; allowed: by_epoch, by_step, no. Did you mean 'by_step'?" in str(caught.value)
+    (problem,) = caught.value.problems
+    assert str(problem) == "save_strategy: found 'by_steps'; allowed: by_epoch, by_step, no. Did you mean 'by_step'?"

@@ -63,7 +63,8 @@ def test_rounding(settings, lr, loss):
 
 
 def test_rounded_values_are_written(tmp_path):
-    first = logged(tmp_path, {"interval": 1, "rounding_digits": 1}, train={"optimizer": {"type": "SGD", "lr": 0.12345}})[0]
+    train = {"optimizer": {"type": "SGD", "lr": 0.12345}}
+    first = logged(tmp_path, {"interval": 1, "rounding_digits": 1}, train=train)[0]
     assert first["lr"] == 0.12345
     assert first["loss"] == round(first["loss"], 1)
 
@@ -131,7 +132,8 @@ def test_a_failing_run_keeps_its_lines(tmp_path):
         if trainer.iter == 4:
             raise RuntimeError("as asked")
 
-    trainer = make(tmp_path, [{"type": "TextLoggerHook", "interval": 1}], callbacks=[Recorder("before_train_iter", fail)])
+    hooks = [{"type": "TextLoggerHook", "interval": 1}]
+    trainer = make(tmp_path, hooks, callbacks=[Recorder("before_train_iter", fail)])
     with pytest.raises(RuntimeError, match="as asked"):
         trainer.train()
     assert where(json_lines(tmp_path)) == [("train", 1, 1), ("train", 1, 2), ("train", 1, 3), ("train", 2, 1)]

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from adapter.hooks.load_checkpoint import LoadCheckpointHook
+from tests.runs import Recorder, make, messages, run, weights_of
+
+SAVER = {"type": "CheckpointHook", "interval": 1}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of a run of 3 epochs, and its weights after each."""
+    folder = tmp_path_factory.mktemp("run")
+    after = Recorder("after_train_epoch", weights_of)
+    run(folder, [SAVER], epochs=3, callbacks=[after])
+    return folder, after.seen
+
+
+@pytest.mark.parametrize("name", ["epoch_1.pth", "epoch_1", "epoch_1_trainer_state.pth"])
+def test_goes_on_with_the_run(tmp_path, finished, name):
+    folder, after = finished
+    trainer = run(tmp_path, epochs=3, callbacks=[LoadCheckpointHook(str(folder / name))])
+    assert (trainer.epoch, trainer.iter) == (3, 9)
+    assert weights_of(trainer) == after[2]
+    assert [line for line in messages(tmp_path) if line.startswith("Training goes on from")]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("epoch_2.pth", {"load_all_state": False}), ("output/pytorch_model.bin", {})],
+)
+def test_starts_with_weights(tmp_path, finished, name, settings):
+    folder, after = finished
+    start = Recorder("before_train_epoch", lambda trainer: (trainer.epoch, weights_of(trainer)))
+    hook = LoadCheckpointHook(str(folder / name), **settings)
+    trainer = run(tmp_path, epochs=1, callbacks=[start, hook])
+    expected = after[1] if name == "epoch_2.pth" else after[2]
+    assert start.seen == [(0, expected)]
+    assert trainer.iter == 3
+
+
+def test_without_a_file_it_does_nothing(tmp_path, finished):
+    trainer = run(tmp_path, epochs=1, callbacks=[LoadCheckpointHook()])
+    assert weights_of(trainer) == finished[1][0]
+
+
+def test_missing_file(tmp_path):
+    trainer = make(tmp_path, callbacks=[LoadCheckpointHook(str(tmp_path / "epoch_9.pth"))])
+    with pytest.raises(FileNotFoundError, match=r"epoch_9\.pth"):
+        trainer.train()

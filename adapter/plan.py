@@ -221,3 +221,20 @@ def _precision(hooks: tuple[HookPlan, ...]) -> str:
         if hook.type == "ApexAMPOptimizerHook":
             return APEX_PRECISION.get(str(hook.args.get("opt_level", "O1")), "16-mixed")
     return "32-true"
+
+
+def settle_work_dir(config: Config, keyword: str | None) -> str:
+    """The folder of a run, written into the config and into its sections that name a folder.
+
+    Args:
+        config: Documented config; changed in place.
+        keyword: The constructor's ``work_dir``, which wins over everything. ``train.work_dir`` does not replace a
+            folder that a section names itself.
+    """
+    work_dir = str(keyword or config.train.get("work_dir") or DEFAULT_WORK_DIR)
+    config.train.work_dir = work_dir
+    for path, key in (("checkpoint.period", "save_dir"), ("checkpoint.best", "save_dir"), ("logging", "out_dir")):
+        arguments = config.safe_get(f"train.{path}")
+        if arguments is not None and (keyword or not arguments.get(key)):
+            arguments[key] = work_dir
+    return work_dir

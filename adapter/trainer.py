@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,13 @@ from adapter import pipeline
 from adapter.checkpoint import files
 from adapter.checkpoint.resume import restore_moment
 from adapter.checkpoint.weights import load_weights
+from adapter.components import check_components
 from adapter.config import Config
 from adapter.data.dataset import has_length
 from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
 from adapter.dialects.move import notices
-from adapter.errors import ConfigError, Problem, collect, nearest
+from adapter.errors import ConfigError, Problem, nearest
 from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
@@ -32,11 +32,9 @@ from adapter.lightning.module import TrainingModule
 from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric
 from adapter.models.forward import call_model, losses_of
-from adapter.optim.build import check_optimizer
-from adapter.plan import DEFAULT_WORK_DIR, make_plan
+from adapter.plan import make_plan, settle_work_dir
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
-from adapter.schedules.build import check_scheduler
 from adapter.schema.hook_list import HookPlan
 from adapter.seeding import seed_everything
 from adapter.trainer_parts import TrainerParts, by_mode
@@ -135,13 +133,18 @@ class EpochBasedTrainer(TrainerParts):
         prepared = pipeline.prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
         pipeline.check(prepared, {**self._keywords, **self._in_code(model, optimizers)})
         self.cfg = prepared.config
-        self.work_dir = self._settle_work_dir()
+        self.work_dir = settle_work_dir(self.cfg, self._keywords["work_dir"])
         self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
         self.optimizers = optimizers
         self._samplers = by_mode(samplers)
         with pipeline.located(prepared):
             self.plan = make_plan(self.cfg, self._keywords)
-            self._check_components(efficient_tuners)
+            if efficient_tuners is not None:
+                problem = Problem("efficient_tuners", "adapters on top of a model are not available in this version")
+                raise ConfigError(problem)
+            check_components(self.plan, optimizers)
+            if self.trainer_args:
+                engine.build_trainer(self)  # what Lightning refuses is refused now
             self._register_hooks(callbacks or [])
             self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
             if kwargs.get("compile"):
@@ -157,26 +160,6 @@ class EpochBasedTrainer(TrainerParts):
         self.train_data_collator, self.eval_data_collator = collators
         self.invoke_hook("after_init")
         self.print_cfg(notices(prepared.moves), [*self.plan.warnings, *_unknown_keywords(kwargs)])
-
-    def _check_components(self, efficient_tuners: Any) -> None:
-        """Look up what the plan names, and whether it takes its arguments, before anything is built.
-
-        Raises:
-            ConfigError: Every name that is unknown and every argument that is not taken, at once.
-        """
-        if efficient_tuners is not None:
-            problem = Problem("efficient_tuners", "adapters on top of a model are not available in this version")
-            raise ConfigError(problem)
-        (optimizer, scheduler), plan = self.optimizers, self.plan
-        checks: list[Callable[[], object]] = [lambda: build_metrics(plan.metrics)]
-        if optimizer is None and plan.optimizer is not None:
-            checks.append(partial(check_optimizer, plan.optimizer))
-        if scheduler is None and plan.lr_scheduler is not None:
-            checks.append(partial(check_scheduler, plan.lr_scheduler))
-        checks += [partial(build_hook, hook.type, hook.args, hook.key) for hook in plan.hooks]
-        if self.trainer_args:
-            checks.append(lambda: engine.build_trainer(self))
-        collect(*checks)
 
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name, because it is passed as an object or made by a subclass."""
@@ -487,24 +470,6 @@ class EpochBasedTrainer(TrainerParts):
         for warning in warnings:
             self.logger.warning(warning)
         self.logger.info("Training Config\n%s", self.cfg.pretty_text.rstrip())
-
-    def _settle_work_dir(self) -> str:
-        """The folder of the run, written into the config and into its sections that name a folder.
-
-        A folder that such a section names itself gives way to the keyword only, not to ``train.work_dir``.
-        """
-        keyword = self._keywords["work_dir"]
-        work_dir = str(keyword or self.cfg.train.get("work_dir") or DEFAULT_WORK_DIR)
-        self.cfg.train.work_dir = work_dir
-        for section, key in (
-            ("checkpoint.period", "save_dir"),
-            ("checkpoint.best", "save_dir"),
-            ("logging", "out_dir"),
-        ):
-            arguments = self.cfg.safe_get(f"train.{section}")
-            if arguments is not None and (keyword or not arguments.get(key)):
-                arguments[key] = work_dir
-        return work_dir
 
 
 def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None = None) -> EpochBasedTrainer:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
+from torch.utils.data import default_collate
 
 from adapter import Config, EpochBasedTrainer, Hook, Priority
-from tests.parity.golden.cases import MapData, TinyNet, base
+from tests.parity.golden.cases import MapData, TinyNet, base, sample
 
 BATCHES = 3  # of a training epoch: 12 samples, 4 a batch
 STAND_IN = object()
@@ -52,6 +53,17 @@ def at(stage: str, do: Callable[[Any], Any], priority: Priority | int = Priority
     return type("At", (Hook,), {"PRIORITY": priority, stage: lambda self, trainer: do(trainer)})()
 
 
+class Stages(Hook):
+    """Notes each stage."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+
+for _stage in Hook.stages:
+    setattr(Stages, _stage, lambda self, trainer, stage=_stage: self.seen.append(stage))
+
+
 class Losses(Hook):
     """Notes the loss of each training iteration."""
 
@@ -77,3 +89,8 @@ def weights(trainer: EpochBasedTrainer) -> dict[str, Tensor]:
 def same(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> bool:
     """Whether two sets of weights are equal to the last bit."""
     return one.keys() == other.keys() and all(one[name].equal(other[name]) for name in one)
+
+
+def all_logits(model: nn.Module) -> Tensor:
+    """What the model makes of the six evaluation samples."""
+    return model(**default_collate([sample(i) for i in range(6)]))["logits"]

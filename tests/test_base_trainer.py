@@ -176,7 +176,7 @@ def test_get_hook_finds_hooks_of_exactly_that_class() -> None:
 
 @pytest.mark.parametrize("thing", ["IterTimerHook", None, IterTimerHook])
 def test_only_hooks_can_be_registered(thing: Any) -> None:
-    with pytest.raises(TypeError, match="must be an instance of adapter.Hook"):
+    with pytest.raises(TypeError, match=r"must be an instance of adapter\.Hook"):
         Walk({}).register_hook(thing)
 
 

@@ -121,13 +121,24 @@ REFUSED: dict[str, tuple[dict[str, Any], str, list[str]]] = {
         ['found "weekly"', "by_epoch, by_step, no"],
     ),
     "section that is none": ({"train__optimizer": 3}, "train.optimizer", ["found 3", "a mapping"]),
-    "hook": ({"train__hooks": [{"type": "EarlyStopHok"}]}, "train.hooks[0].type", ["'EarlyStopHok'", "'EarlyStopHook'"]),
+    "hook": (
+        {"train__hooks": [{"type": "EarlyStopHok"}]},
+        "train.hooks[0].type",
+        ["'EarlyStopHok'", "'EarlyStopHook'"],
+    ),
     "hook argument": (
-        {"train__hooks": [{"type": "EarlyStopHook", "metric_key": "accuracy", "patience": "3"}], "evaluation__period": {}},
+        {
+            "train__hooks": [{"type": "EarlyStopHook", "metric_key": "accuracy", "patience": "3"}],
+            "evaluation__period": {},
+        },
         "train.hooks[0].patience",
         ['found "3"', "an integer of 0 or more"],
     ),
-    "hook path": ({"train__hooks": [{"type": "no_such.Hook"}]}, "train.hooks[0].type", ["cannot import 'no_such.Hook'"]),
+    "hook path": (
+        {"train__hooks": [{"type": "no_such.Hook"}]},
+        "train.hooks[0].type",
+        ["cannot import 'no_such.Hook'"],
+    ),
     "hook of another kind": ({"train__hooks": [{"type": "json.JSONEncoder"}]}, "train.hooks[0].type", ["is no hook"]),
     "metric": ({"evaluation__metrics": ["acuracy"]}, "evaluation.metrics[0]", ["'acuracy'", "'accuracy'"]),
     "metric argument": (
@@ -135,7 +146,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, list[str]]] = {
         "evaluation.metrics[0].loss_kee",
         ["takes no argument 'loss_kee'", "'loss_key'"],
     ),
-    "optimizer": ({"train__optimizer__type": "AdamV"}, "train.optimizer.type", ["unknown optimizer 'AdamV'", "'AdamW'"]),
+    "optimizer": ({"train__optimizer__type": "AdamV"}, "train.optimizer.type", ["unknown optimizer 'AdamV'", "'Adam'"]),
     "optimizer without type": ({"train__optimizer": {"lr": 1}}, "train.optimizer.type", ["not given"]),
     "scheduler": ({"train__lr_scheduler__type": "StepLr"}, "train.lr_scheduler.type", ["'StepLr'", "'StepLR'"]),
     "no max_epochs": ({"train__max_epochs": None}, "train.max_epochs", ["not given", "pass max_epochs=N"]),
@@ -145,7 +156,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str, list[str]]] = {
         "evaluation.metrics",
         ["'image-classification' has no default metric", "add metrics"],
     ),
-    "plateau without its hook": ({"train__lr_scheduler": {"type": "ReduceLROnPlateau"}}, "train.lr_scheduler", [PLATEAU]),
+    "plateau without its hook": (
+        {"train__lr_scheduler": {"type": "ReduceLROnPlateau"}},
+        "train.lr_scheduler",
+        [PLATEAU],
+    ),
     "best saver without evaluation": (
         {"train__checkpoint": {"best": {"metric_key": "accuracy"}}},
         "train.checkpoint.best",
@@ -154,7 +169,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     "best saver without metric": (
         {"train__checkpoint": {"best": {}}, "evaluation__period": {"interval": 1}},
         "train.checkpoint.best.metric_key",
-        ["not given"],
+        ["needs 'metric_key'"],
     ),
     "a value to be filled in": (
         {"train__optimizer__lr": "<expr: base / 2>"},
@@ -174,8 +189,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     ),
     "data column": (
         {"dataset__train": {"type": "csv", "file": "rows.csv", "features": ["a", "c"], "label": "label"}},
-        "dataset.train.features",
-        ["'c'"],
+        "dataset.train.file",
+        ["'c'", "rows.csv"],
     ),
 }
 
@@ -197,7 +212,7 @@ def test_a_config_that_cannot_run_is_refused_before_anything_is_written(name: st
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("absent.yaml", None, ["no file", "config.json"]),
+        ("absent.yaml", None, ["no such file", "check the path"]),
         ("empty.yaml", "", ["empty"]),
         ("list.json", "[1, 2]", ["a mapping"]),
         ("broken.yaml", "train:\n  max_epochs: [1\nmodel: x\n", ["line 3", "model: x"]),
@@ -240,7 +255,7 @@ def test_an_old_key_is_named_as_the_user_wrote_it(tmp_path: Path) -> None:
 def test_unknown_keys_are_refused_when_asked_to(tmp_path: Path) -> None:
     path = alone(tmp_path, train__max_epoch=7)
     assert pipeline.build(request(path)).max_epochs == 1
-    with pytest.raises(ConfigError, match=r"train\.max_epoch: .*\n?.*'max_epochs'|train\.max_epoch.*max_epochs"):
+    with pytest.raises(ConfigError, match=r"train\.max_epoch: nothing reads this key\s+fix: did you mean max_epochs"):
         pipeline.build(request(path, strict=True))
 
 
@@ -285,7 +300,12 @@ def test_imports_register_the_users_classes(as_module: bool, own: Path, tmp_path
 
 @pytest.mark.parametrize(
     "declared",
-    [["own_code_of_a_test.py"], "own_code_of_a_test.py", {"imports": ["own_code_of_a_test.py"]}, ["own_code_of_a_test"]],
+    [
+        ["own_code_of_a_test.py"],
+        "own_code_of_a_test.py",
+        {"imports": ["own_code_of_a_test.py"]},
+        ["own_code_of_a_test"],
+    ],
 )
 def test_imports_that_a_config_asks_for_need_trust(declared: Any, own: Path, tmp_path: Path) -> None:
     path = alone(tmp_path, custom_imports=declared, train__hooks=[{"type": "mine-in-a-test"}])

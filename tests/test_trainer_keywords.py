@@ -173,7 +173,12 @@ class Raised:
 
 @pytest.mark.parametrize(
     ("preprocessor", "added"),
-    [(None, (0, 0)), (Raised(1), (1, 1)), ({"train": Raised(1), "val": Raised(2)}, (1, 2)), ({"val": Raised(1)}, (0, 1))],
+    [
+        (None, (0, 0)),
+        (Raised(1), (1, 1)),
+        ({"train": Raised(1), "val": Raised(2)}, (1, 2)),
+        ({"val": Raised(1)}, (0, 1)),
+    ],
 )
 def test_preprocessor_is_for_both_or_for_one(preprocessor: Any, added: tuple[int, int], tmp_path: Path) -> None:
     plain = default_collate([sample(i) for i in range(4)])["feat"]
@@ -364,7 +369,9 @@ def test_without_a_work_dir_it_is_below_the_current_folder(tmp_path: Path, monke
 
 def test_device_is_where_the_model_is(tmp_path: Path) -> None:
     where: list[str] = []
-    build(tmp_path, device="cpu", callbacks=[at("before_run", lambda trainer: where.append(trainer.device.type))]).train()
+    build(
+        tmp_path, device="cpu", callbacks=[at("before_run", lambda trainer: where.append(trainer.device.type))]
+    ).train()
     assert where == ["cpu"]
     with pytest.raises(Exception, match="abacus"):
         build(tmp_path, device="abacus").train()
@@ -439,4 +446,6 @@ def test_a_keyword_of_the_wrong_kind_is_refused(keyword: str, value: Any, text: 
 def test_a_keyword_that_nobody_reads_is_warned_about(tmp_path: Path) -> None:
     build(tmp_path, max_epoch=3)
     log = next((tmp_path / "work").glob("*.log")).read_text()
-    assert "WARNING - keyword 'max_epoch' is not known to the trainer and has no effect; did you mean 'max_epochs'?" in log
+    assert (
+        "WARNING - keyword 'max_epoch' is not known to the trainer and has no effect; did you mean 'max_epochs'?" in log
+    )

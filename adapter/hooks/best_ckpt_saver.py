@@ -55,7 +55,6 @@ class BestCkptSaverHook(CheckpointHook):
         self.save_file_name = save_file_name
         self.restore_best = restore_best
         self.best_metric: float | None = None
-        self._seen: dict[str, Any] | None = None
 
     def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
         """Look at an evaluation made at this epoch's end."""
@@ -66,15 +65,14 @@ class BestCkptSaverHook(CheckpointHook):
         self.follow(trainer, f"iter{trainer.iter + 1}")
 
     def follow(self, trainer: EpochBasedTrainer, when: str) -> None:
-        """Save if there is an evaluation not looked at yet and it is the best so far.
+        """Save if the newest evaluation is better than the best so far.
 
         Raises:
             ValueError: The evaluation has no value named ``metric_key``.
         """
         values = trainer.metric_values
-        if values is None or values is self._seen:
+        if values is None:
             return
-        self._seen = values
         if self.metric_key not in values:
             raise ValueError(
                 f"BestCkptSaverHook: metric_key '{self.metric_key}' is not among the evaluation's values: "

@@ -78,9 +78,10 @@ def test_the_log_holds_the_undivided_loss(tmp_path):
 
 
 def test_leftover_gradients_are_zeroed_before_a_run(tmp_path):
-    trainer = make(tmp_path, epochs=1)
-    trainer.model(**{key: value[None] for key, value in Points(1)[0].items()})["loss"].backward()
-    trainer.train()
+    def backward(trainer):
+        trainer.model(**{key: value[None] for key, value in Points(1)[0].items()})["loss"].backward()
+
+    trainer = run(tmp_path, epochs=1, callbacks=[Recorder("before_run", backward, "HIGHEST")])
     assert weights_of(trainer) == by_hand(Net(), 1, 12)[0]
 
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import csv
+
 import lightning as L
 import pytest
+from lightning.pytorch.loggers import CSVLogger
 from lightning.pytorch.trainer.states import RunningStage
 
 from adapter.lightning.lean_trainer import LeanTrainer
@@ -60,3 +63,10 @@ def test_values_logged_through_lightning_are_collected(tmp_path):
     callback = Logging()
     make(tmp_path, epochs=1, callbacks=[callback]).train()
     assert callback.found == {"mine": 1.0, "mine_step": 2.0, "mine_epoch": 1.0}
+
+
+def test_values_logged_through_lightning_reach_its_logger(tmp_path):
+    arguments = {"logger": CSVLogger(tmp_path / "csv", name="", version=""), "log_every_n_steps": 1}
+    make(tmp_path, epochs=1, callbacks=[Logging()], trainer_args=arguments).train()
+    rows = list(csv.DictReader((tmp_path / "csv" / "metrics.csv").read_text().splitlines()))
+    assert [row["mine_step"] for row in rows if row["mine_step"]] == ["0.0", "1.0", "2.0"]

@@ -7,7 +7,7 @@ for evaluation; `dropout`; `model`, a kind of recorded_model.Variant. ELSEWHERE 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from tests.parity.golden.cases import base, loader
@@ -258,9 +258,7 @@ case("metrics_loss", evaluation=LOSS)
 case("metrics_loss_string", evaluation={"metrics": "loss-metric"})
 case("metrics_ppl", evaluation={"metrics": ["ppl"]})
 case("metrics_seq_binary", run={"model": "binary", "data": [[38, 2], [18, 2]]})
-case(
-    "metrics_text_classification_default", drop=["evaluation.metrics"], top={"task": "text-classification"}
-)
+case("metrics_text_classification_default", drop=["evaluation.metrics"], top={"task": "text-classification"})
 for name, metrics in {
     "accuracy": ["accuracy"],
     "accuracy_string": "accuracy",
@@ -406,9 +404,7 @@ case(
         evaluate={**EVAL, "by_epoch": False, "interval": 4},
     ),
 )
-case(
-    "es_strategy_no", 6, optimizer=STILL, hooks=hooks({**STOP, "early_stop_strategy": "no", "patience": 1})
-)
+case("es_strategy_no", 6, optimizer=STILL, hooks=hooks({**STOP, "early_stop_strategy": "no", "patience": 1}))
 case("es_interval_2", 9, optimizer=STILL, hooks=hooks({**STOP, "interval": 2, "patience": 1}))
 case("es_patience_0", 5, optimizer=STILL, hooks=hooks({**STOP, "patience": 0}))
 HUGE = {"type": "SGD", "lr": 1e30}
@@ -428,9 +424,7 @@ case(
 )
 
 # data and the length of a run
-case(
-    "data_iterable_cfg_iters", train_iters_per_epoch=5, evaluation={"val_iters_per_epoch": 2}, run=STREAM
-)
+case("data_iterable_cfg_iters", train_iters_per_epoch=5, evaluation={"val_iters_per_epoch": 2}, run=STREAM)
 case("data_iterable_runs_short", run={**STREAM, "train_iters_per_epoch": 12, "val_iters_per_epoch": 7})
 case("data_iters_smaller", run={"train_iters_per_epoch": 6})
 case("data_iters_larger", run={"train_iters_per_epoch": 15})
@@ -473,9 +467,7 @@ case(
     hooks=[TIMER, {**BOARD, "interval": 3}],
     dataloader=loader(batch=5),
     optimizer={"type": "Adam", "lr": 0.02, "options": {"cumulative_iters": 2}},
-    lr_scheduler=warm(
-        {"type": "ExponentialLR", "gamma": 0.5}, "ExponentialWarmup", 2, True, warmup_ratio=0.1
-    ),
+    lr_scheduler=warm({"type": "ExponentialLR", "gamma": 0.5}, "ExponentialWarmup", 2, True, warmup_ratio=0.1),
     checkpoint={
         "period": {"interval": 2},
         "best": {"metric_key": "macro-f1", "rule": "max", "max_checkpoint_num": 1},

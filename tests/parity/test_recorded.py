@@ -171,7 +171,7 @@ def board_file(name: str) -> str:
 
 
 def equal(ours: Any, recorded: Any, tolerance: float = TOLERANCE) -> bool:
-    """Whether two values are the same, floats within a tolerance; learning rates, which are formulas, nearly exactly."""
+    """Whether two values are the same: floats within a tolerance, learning rates, which are formulas, nearly exactly."""
     if isinstance(recorded, dict) and isinstance(ours, dict):
         return ours.keys() == recorded.keys() and all(
             equal(ours[key], recorded[key], 1e-9 if key in ("lr", "rates") else tolerance) for key in recorded
@@ -192,6 +192,7 @@ def recording(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step..` before")  # none_optimizer_hook_alone
+@pytest.mark.filterwarnings("ignore:This DataLoader will create 2 worker")  # on a machine of one core
 @pytest.mark.parametrize("name", [name for name in CASES if name not in REFUSED])
 def test_does_what_was_recorded(name: str, tmp_path: Path) -> None:
     """Nothing differs but what is listed, and that differs as the list says."""

@@ -1,0 +1,34 @@
+"""Whether what a plan names exists and takes its arguments, before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from adapter.errors import collect
+from adapter.hooks.build import build_hook
+from adapter.metrics.build import build_metrics
+from adapter.optim.build import check_optimizer
+from adapter.plan import Plan
+from adapter.schedules.build import check_scheduler
+
+
+def check_components(plan: Plan, optimizers: tuple[Any, Any]) -> None:
+    """Look up optimizer, schedule, metrics and hooks, and hold their arguments against their signatures.
+
+    Args:
+        plan: The plan.
+        optimizers: Optimizer and scheduler that are passed in code and stand in for the plan's; None each if not.
+
+    Raises:
+        ConfigError: Every name that is unknown and every argument that is not taken, at once.
+    """
+    optimizer, scheduler = optimizers
+    checks: list[Callable[[], object]] = [lambda: build_metrics(plan.metrics)]
+    if optimizer is None and plan.optimizer is not None:
+        checks.append(partial(check_optimizer, plan.optimizer))
+    if scheduler is None and plan.lr_scheduler is not None:
+        checks.append(partial(check_scheduler, plan.lr_scheduler))
+    checks += [partial(build_hook, hook.type, hook.args, hook.key) for hook in plan.hooks]
+    collect(*checks)

@@ -14,6 +14,7 @@ from adapter.errors import ConfigError, Problem
 from adapter.hooks.build import build_hook, hook_table
 from adapter.hooks.hook import Hook
 from adapter.hooks.hook_list import HookList
+from adapter.hooks.logger import LoggerHook
 from adapter.log_buffer import LogBuffer
 
 
@@ -93,8 +94,9 @@ class BaseTrainer(ABC):
         return self.epoch, self.iter + 1, self.inner_iter + 1
 
     def go_to(self, epoch: int, iteration: int, inner_iter: int) -> None:
-        """Set the counters of a run that is resumed."""
+        """Set the counters: epochs and iterations done, and iterations done of the epoch."""
         self._epoch, self._iter, self._inner_iter = epoch, iteration, inner_iter
+        self._epoch_start = iteration - inner_iter
 
     def at_stage_end(self, action: Callable[[], object]) -> None:
         """Do something once the hooks of the present stage (after_train_iter or after_train_epoch) have run."""
@@ -103,9 +105,11 @@ class BaseTrainer(ABC):
     def begin_epoch(self) -> None:
         """Stage before_train_epoch; an epoch that a resumed run enters in its middle has had it."""
         self.mode = "train"
-        self._epoch_start = self._iter - self._inner_iter
+        self._deferred = []
         if self._inner_iter == 0:
             self.invoke_hook("before_train_epoch")
+        if not any(isinstance(hook, LoggerHook) for hook in self.hooks):
+            self.log_buffer.clear()  # a logger does so when an epoch begins; without one it would only grow
 
     def begin_iter(self) -> None:
         """Stage before_train_iter."""
@@ -121,11 +125,12 @@ class BaseTrainer(ABC):
     def end_epoch(self) -> None:
         """Stage after_train_epoch; then the epoch is counted."""
         self._epoch_ends = True
-        self.invoke_hook("after_train_epoch")
-        self._do_deferred()
-        self._epoch_ends = False
-        self._inner_iter = 0
-        self._epoch += 1
+        try:
+            self.invoke_hook("after_train_epoch")
+            self._do_deferred()
+        finally:
+            self._epoch_ends, self._deferred = False, []
+        self.go_to(self._epoch + 1, self._iter, 0)
 
     def _do_deferred(self) -> None:
         if self._deferred:

@@ -8,27 +8,38 @@ from typing import Any
 
 from adapter.errors import collect
 from adapter.hooks.build import build_hook
+from adapter.hooks.hook import Hook
 from adapter.metrics.build import build_metrics
 from adapter.optim.build import check_optimizer
 from adapter.plan import Plan
 from adapter.schedules.build import check_scheduler
+from adapter.schema.hook_list import HookPlan
 
 
-def check_components(plan: Plan, optimizers: tuple[Any, Any]) -> None:
-    """Look up optimizer, schedule, metrics and hooks, and hold their arguments against their signatures.
+def check_components(plan: Plan, optimizers: tuple[Any, Any]) -> list[Hook]:
+    """Look up optimizer, schedule, metrics and hooks, and see whether they take their arguments.
 
     Args:
         plan: The plan.
         optimizers: Optimizer and scheduler that are passed in code and stand in for the plan's; None each if not.
 
+    Returns:
+        The plan's hooks, in its order.
+
     Raises:
         ConfigError: Every name that is unknown and every argument that is not taken, at once.
     """
     optimizer, scheduler = optimizers
+    hooks: list[Hook] = []
     checks: list[Callable[[], object]] = [lambda: build_metrics(plan.metrics)]
     if optimizer is None and plan.optimizer is not None:
         checks.append(partial(check_optimizer, plan.optimizer))
     if scheduler is None and plan.lr_scheduler is not None:
         checks.append(partial(check_scheduler, plan.lr_scheduler))
-    checks += [partial(build_hook, hook.type, hook.args, hook.key) for hook in plan.hooks]
+    checks += [partial(_build_into, hooks, hook) for hook in plan.hooks]
     collect(*checks)
+    return hooks
+
+
+def _build_into(hooks: list[Hook], planned: HookPlan) -> None:
+    hooks.append(build_hook(planned.type, planned.args, planned.key))

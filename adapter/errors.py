@@ -19,7 +19,7 @@ class Problem:
         key: Dotted path of the key in the user's file (``train.hooks[1].type``); empty for the whole file.
         found: What was found, as a phrase (``unknown hook 'EvalHook'``).
         allowed: What would have been accepted (``an integer of 1 or more``), unless it goes without saying.
-        nearest: The nearest known name, for a misspelt one.
+        nearest: The nearest known name, for a misspelled one.
         fix: What to do.
         line: Line of the key in the file, counted from 1, when known.
         kind: ``file`` unreadable, ``value`` wrong type or range, ``missing`` a required key, ``name`` a name

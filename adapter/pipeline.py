@@ -86,8 +86,10 @@ def fit(request: Request) -> EpochBasedTrainer:
     checkpoint = request.resume
     if checkpoint == "last":
         from adapter.checkpoint.files import newest_pair
+        from adapter.hooks.checkpoint import CheckpointHook
 
-        checkpoint = str(newest_pair(Path(trainer.work_dir)))
+        folders = [hook.save_dir for hook in trainer.get_hook(CheckpointHook) if isinstance(hook, CheckpointHook)]
+        checkpoint = str(newest_pair(Path(next(filter(None, folders), trainer.work_dir))))
     trainer.train(checkpoint)
     return trainer
 
@@ -99,7 +101,7 @@ def validate(request: Request, checkpoint: str | None = None) -> dict[str, Any]:
         ConfigError: The config cannot be run as written.
         FileNotFoundError: No such checkpoint.
     """
-    return build(request).evaluate(checkpoint_path=checkpoint)
+    return build(request).evaluate(checkpoint_path=checkpoint, strict=True)
 
 
 def explain(request: Request) -> Explanation:
@@ -167,7 +169,8 @@ def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, 
     modelscope.merge_default_hooks(config)
     if modify is not None:
         changed = modify(config)
-        config = config if changed is None else changed
+        if changed is not None:
+            config = changed if isinstance(changed, Config) else Config(changed, filename=config.filename)
     if options:
         config.merge_from_dict(options)
     return Prepared(original, config, tuple(modelscope.move_old_keys(config)))
@@ -289,4 +292,8 @@ def _import_file(path: Path) -> None:
         raise ImportError(f"its name is that of a module already imported ('{path.stem}'); rename the file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[path.stem]
+        raise

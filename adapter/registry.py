@@ -1,7 +1,7 @@
 """Registries: from the name in a config to a class, built-in, the user's own, a library's, or an import path.
 
 Built-in plug-ins are found by walking their folder; nothing is listed by hand. Which names a folder declares
-is read from its source text, so that a misspelt name is reported without importing torch; a module is
+is read from its source text, so that a misspelled name is reported without importing torch; a module is
 imported when one of its names is asked for.
 """
 

@@ -30,7 +30,7 @@ def random_state() -> dict[str, Any]:
         "random": random.getstate(),
         "numpy": (kind, torch.from_numpy(np.asarray(keys).astype(np.int64)), *rest),
         "cpu": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],
     }
 
 
@@ -41,5 +41,6 @@ def set_random_state(state: Mapping[str, Any]) -> None:
     kind, keys, *rest = state["numpy"]
     np.random.set_state((kind, np.asarray(keys).astype(np.uint32), *rest))
     torch.set_rng_state(state["cpu"])
-    if state["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda"])
+    devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    for device, own in zip(range(devices), state["cuda"], strict=False):
+        torch.cuda.set_rng_state(own, device)

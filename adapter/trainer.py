@@ -30,7 +30,7 @@ from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from adapter.lightning import engine
 from adapter.lightning.module import TrainingModule
 from adapter.metrics.build import build_metrics
-from adapter.metrics.metric import Metric
+from adapter.metrics.metric import Metric, plain
 from adapter.models.forward import call_model, losses_of
 from adapter.plan import make_plan, settle_work_dir
 from adapter.registry import TRAINERS
@@ -47,6 +47,8 @@ PLAN_KEYWORDS = (
     "use_fp16",
     "launcher",
 )
+# Lightning's own name for what a keyword says.
+LIMITS = {"limit_train_batches": "train_iters_per_epoch", "limit_val_batches": "val_iters_per_epoch"}
 OTHER_KEYWORDS = (
     "device",
     "remove_unused_data",
@@ -133,7 +135,7 @@ class EpochBasedTrainer(TrainerParts):
         prepared = pipeline.prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
         pipeline.check(prepared, {**self._keywords, **self._in_code(model, optimizers)})
         self.cfg = prepared.config
-        self.work_dir = settle_work_dir(self.cfg, self._keywords["work_dir"])
+        self.work_dir = settle_work_dir(self.cfg, self._keywords.get("work_dir"))
         self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
         self.optimizers = optimizers
         self._samplers = by_mode(samplers)
@@ -142,11 +144,11 @@ class EpochBasedTrainer(TrainerParts):
             if efficient_tuners is not None:
                 problem = Problem("efficient_tuners", "adapters on top of a model are not available in this version")
                 raise ConfigError(problem)
-            check_components(self.plan, optimizers)
-            if self.trainer_args:
-                engine.build_trainer(self)  # what Lightning refuses is refused now
-            self._register_hooks(callbacks or [])
+            built = check_components(self.plan, optimizers)
+            device = engine.build_trainer(self).strategy.root_device  # what Lightning refuses is refused now
+            self._register_hooks(built, callbacks or [])
             self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
+            self.model.to(device)
             if kwargs.get("compile"):
                 self.model.compile(**(kwargs.get("compile_options") or {}))
             self.module = TrainingModule(self, self.model)
@@ -199,9 +201,12 @@ class EpochBasedTrainer(TrainerParts):
 
     def _init_state(self, kwargs: Mapping[str, Any]) -> None:
         """Counters, and what training and evaluation fill in."""
-        self._keywords = {name: kwargs.get(name) for name in PLAN_KEYWORDS}
+        self._keywords = {name: kwargs[name] for name in PLAN_KEYWORDS if kwargs.get(name) is not None}
         self.requested_device: str | None = kwargs.get("device")
         self.trainer_args = dict(kwargs.get("trainer_args") or {})
+        for limit, keyword in LIMITS.items():
+            if isinstance(self.trainer_args.get(limit), int):
+                self._keywords[keyword] = self.trainer_args.pop(limit)
         self._engine: L.Trainer | None = None
         self.cumulative_iters = 1
         self.optimizer: Any = None
@@ -217,6 +222,7 @@ class EpochBasedTrainer(TrainerParts):
         self.last_losses: dict[str, float] = {}
         self._metrics: list[Metric] = []
         self._saving_fn: Callable[..., Any] | None = None
+        self._visualization: Mapping[str, Any] | None = None
 
     # The run
 
@@ -234,14 +240,18 @@ class EpochBasedTrainer(TrainerParts):
             ValueError: A checkpoint that cannot be loaded.
         """
         self.mode = "train"
+        self._stop_training = False
+        self.go_to(self._epoch, self._epoch_start, 0)  # an epoch that an exception ended begins anew
         if checkpoint_path is not None:
             self._load_when_training_begins(checkpoint_path, load_all_state, strict)
         self.plan = make_plan(self.cfg, self._keywords)
         self._engine = engine.build_trainer(self)
+        device = self._engine.strategy.root_device
         try:
             engine.fit(self, self._engine)
         finally:
             self._engine = None
+            self.model.to(device)  # Lightning leaves it on the CPU
 
     def evaluate(
         self,
@@ -265,8 +275,12 @@ class EpochBasedTrainer(TrainerParts):
         metrics = build_metrics(self.plan.metrics)
         for metric in metrics:
             metric.trainer = self
-        self._pass_over_data(metrics, saving_fn)
-        self.metric_values = {name: value for metric in metrics for name, value in metric.evaluate().items()}
+        self._visualization = self.cfg.safe_get("evaluation.visualization")
+        try:
+            self._pass_over_data(metrics, saving_fn)
+        finally:
+            self._visualization = None
+        self.metric_values = {name: plain(value) for metric in metrics for name, value in metric.evaluate().items()}
         return self.metric_values
 
     def predict(
@@ -292,16 +306,18 @@ class EpochBasedTrainer(TrainerParts):
             self.load_checkpoint(checkpoint_path, strict)
         evaluation_loader, self.eval_dataloader = self.eval_dataloader, self.get_predict_dataloader(predict_datasets)
         try:
-            self._pass_over_data([], saving_fn)
+            self._pass_over_data([], saving_fn, other_data=True)
         finally:
             self.eval_dataloader = evaluation_loader
 
-    def _pass_over_data(self, metrics: list[Metric], saving_fn: Callable[..., Any] | None) -> None:
+    def _pass_over_data(
+        self, metrics: list[Metric], saving_fn: Callable[..., Any] | None, other_data: bool = False
+    ) -> None:
         """One pass in evaluation mode: each batch goes to the metrics and to ``saving_fn``."""
         self.mode = "eval"
         self._metrics, self._saving_fn = metrics, saving_fn
         try:
-            engine.validate(self, self._engine or engine.build_trainer(self))
+            engine.validate(self, self._engine or engine.build_trainer(self), other_data)
         finally:
             self._metrics, self._saving_fn = [], None
 
@@ -336,8 +352,7 @@ class EpochBasedTrainer(TrainerParts):
         Raises:
             TypeError: The model returned neither a mapping nor an object with ``to_dict``.
         """
-        if not model.training:
-            model.train()
+        model.train()  # in every step, as under ModelScope: what a hook put into evaluation mode does not stay there
         self.train_outputs = call_model(model, inputs)
         self.log_buffer.update(losses_of(self.train_outputs))
 
@@ -353,6 +368,8 @@ class EpochBasedTrainer(TrainerParts):
             metric.add(outputs, batch)
         if self._saving_fn is not None:
             self._saving_fn(batch, outputs)
+        if self._visualization is not None:
+            self.visualization(outputs, self.eval_dataset, **self._visualization)
         self.hooks.run("after_val_iter", self)
 
     def backward(self, loss: torch.Tensor, synchronize: bool = True, retain_graph: bool = False) -> None:
@@ -365,14 +382,15 @@ class EpochBasedTrainer(TrainerParts):
 
     def register_optimizers_hook(self) -> None:
         """Make the loader, the optimizer and the scheduler, and add the hooks that step them; once."""
-        if self.train_dataloader is not None:
+        if self.optimizer is not None:
             return
         self.train_dataloader = self.get_train_dataloader()
         self.stream = TrainingStream(self.train_dataloader, self.plan.train_iters_per_epoch)
-        self.optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
+        optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
         for planned in self.plan.hooks:
             if planned.steps:
                 self.register_hook(build_hook(planned.type, self._stepping_arguments(planned), planned.key))
+        self.optimizer = optimizer
         self.logger.info(self.get_hook_info())
 
     def _stepping_arguments(self, planned: HookPlan) -> dict[str, Any]:
@@ -387,11 +405,11 @@ class EpochBasedTrainer(TrainerParts):
         )
         return {}
 
-    def _register_hooks(self, callbacks: Sequence[Any]) -> None:
+    def _register_hooks(self, built: Sequence[Hook], callbacks: Sequence[Any]) -> None:
         """The config's hooks, then the user's; Lightning callbacks among them go to Lightning."""
-        for planned in self.plan.hooks:
+        for planned, hook in zip(self.plan.hooks, built, strict=True):
             if not planned.steps:
-                self.register_hook(build_hook(planned.type, planned.args, planned.key))
+                self.register_hook(hook)
         native = [callback for callback in callbacks if isinstance(callback, L.Callback)]
         for callback in callbacks:
             if not isinstance(callback, L.Callback):

@@ -184,12 +184,12 @@ def test_hooks_from_config_one_or_many_are_built_added_and_returned() -> None:
     trainer = Walk({})
     (timer,) = trainer.register_hook_from_cfg({"type": "IterTimerHook"})
     evaluation, late = trainer.register_hook_from_cfg(
-        [{"type": "EvaluationHook", "interval": 7}, {"type": f"{__name__}.Late", "PRIORITY": 1}]
+        [{"type": "EvaluationHook", "interval": 7}, {"type": f"{__name__}.Late"}]
     )
     assert isinstance(timer, IterTimerHook)
     assert isinstance(evaluation, EvaluationHook)
     assert evaluation.interval == 7
-    assert list(trainer.hooks) == [late, evaluation, timer]
+    assert list(trainer.hooks) == [evaluation, timer, late]
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,28 @@ def test_lightning_callbacks_go_to_lightning(tmp_path: Path) -> None:
     assert "Counts" not in trainer.get_hook_info()
 
 
+class Means(L.Callback):
+    """Lets Lightning average the number of the iteration, in training and in evaluation."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float] = {}
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        pl_module.log("training", float(batch_idx), on_step=False, on_epoch=True, batch_size=1)
+
+    def on_validation_batch_end(self, trainer: Any, pl_module: Any, *_: Any) -> None:
+        pl_module.log("evaluation", 2.0, batch_size=1)
+
+    def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
+        self.values = {name: float(value) for name, value in trainer.callback_metrics.items()}
+
+
+def test_what_a_lightning_callback_logs_outlives_an_evaluation_within_the_epoch(tmp_path: Path) -> None:
+    means = Means()
+    build(tmp_path, settings(evaluation__period={"interval": 2, "by_epoch": False}), callbacks=[means]).train()
+    assert means.values == {"training": 1.0, "evaluation": 2.0}
+
+
 def test_a_callback_that_is_neither_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"must be an instance of adapter\.Hook, found 'IterTimerHook'"):
         build(tmp_path, callbacks=["IterTimerHook"])

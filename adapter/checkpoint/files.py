@@ -14,6 +14,8 @@ import torch
 
 STATE_SUFFIX = "_trainer_state.pth"
 WEIGHTS_SUFFIX = ".pth"
+UMASK = os.umask(0)  # the only way to read it is to set it
+os.umask(UMASK)
 
 
 @contextlib.contextmanager
@@ -28,7 +30,7 @@ def written_aside(path: Path) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, 0o666 & ~UMASK)  # mkstemp lets nobody else read
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -137,12 +139,6 @@ def link_or_copy(source: Path, target: Path) -> None:
     os.replace(aside, target)
     with contextlib.suppress(FileNotFoundError):  # renaming a link onto another link to the same file does nothing
         os.unlink(aside)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _numpy_state_types() -> list[Any]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 
 class Flusher:
@@ -17,12 +18,17 @@ class Flusher:
     """
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="adapter-fsync")
+        self._threads: ThreadPoolExecutor | None = None
         self._pending: list[Future[None]] = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_threads": None, "_pending": []}  # what is pending stays with the original
+
     def add(self, paths: Iterable[Path]) -> None:
-        """Begin to sync files that exist; returns at once."""
-        self._pending += [self._threads.submit(sync, path) for path in paths if path.exists()]
+        """Begin to sync files, where they exist; returns at once."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="adapter-fsync")
+        self._pending += [self._threads.submit(sync, path) for path in paths]
 
     def wait(self) -> None:
         """Wait until every file added so far is on the disk.
@@ -36,13 +42,16 @@ class Flusher:
 
 
 def sync(path: Path) -> None:
-    """Bring a file's content, and its name in its folder, onto the disk.
+    """Bring a file's content, and its name in its folder, onto the disk; a file that is not there needs nothing.
 
     Raises:
         OSError: The disk failed.
     """
     for part in (path, path.parent):
-        handle = os.open(part, os.O_RDONLY)
+        try:
+            handle = os.open(part, os.O_RDONLY)
+        except FileNotFoundError:
+            return
         try:
             os.fsync(handle)
         except OSError:

@@ -40,6 +40,7 @@ def restore(trainer: EpochBasedTrainer, state: Mapping[str, Any], path: Path) ->
     _load_hooks(trainer, own["hooks"] if own else _hooks_of_older(meta))
     if own:
         trainer.metric_values = own["metric_values"]
+        trainer._stop_training = own["stop"]
 
 
 def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:
@@ -53,6 +54,8 @@ def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:
     if own is None:
         if trainer.inner_iter == 0:
             set_random_state(meta["rng_state"])
+        else:
+            trainer.stream.go_on(trainer.inner_iter, None, meta["rng_state"])
         return
     for name, parameter in trainer.unwrap_module(trainer.model).named_parameters():
         gradient = own["gradients"].get(name)
@@ -87,8 +90,11 @@ def _place_of_older(
     trainer: EpochBasedTrainer, epoch: int, iteration: int, inner_iter: int, path: Path
 ) -> tuple[int, int, int]:
     """Where ModelScope's trainer stopped; at an epoch's end its counters are one iteration ahead (measured)."""
-    if inner_iter >= trainer.iters_per_epoch:
-        return epoch + 1, (epoch + 1) * trainer.iters_per_epoch, 0
+    done = (epoch + 1) * trainer.iters_per_epoch
+    if iteration > done:
+        return epoch + 1, done, 0
+    if iteration == done:  # saved in the last iteration, before the hooks of the epoch's end
+        return epoch, iteration, inner_iter
     trainer.logger.warning(
         "'%s' was written by ModelScope in the middle of an epoch: it does not say in which order the epoch's rest "
         "was to come, so the order differs from here to the epoch's end",

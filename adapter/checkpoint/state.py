@@ -40,7 +40,7 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
 
     ``epoch``, ``iter`` and ``inner_iter`` say where to go on. ``meta.adapter`` holds what only this package knows: its
     version, the optimizer's class, the hooks' states, the random states, gradients that have not led to a step yet,
-    the log buffer and the last evaluation.
+    the log buffer, the last evaluation, and whether a hook has asked to stop.
     """
     epoch, iteration, inner_iter = trainer.next_place
     state: dict[str, Any] = {
@@ -58,6 +58,7 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
                 "gradients": gradients(trainer),
                 "log_buffer": trainer.log_buffer.state_dict(),
                 "metric_values": trainer.metric_values,
+                "stop": trainer.stop_requested,
             },
         },
     }

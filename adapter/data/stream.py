@@ -36,12 +36,12 @@ class TrainingStream:
     def __len__(self) -> int:
         return len(self.loader)  # type: ignore[arg-type]  # one without length raises TypeError, as it should
 
-    def go_on(self, done: int, epoch_random: dict[str, Any], random_now: Mapping[str, Any]) -> None:
+    def go_on(self, done: int, epoch_random: dict[str, Any] | None, random_now: Mapping[str, Any] | None) -> None:
         """Begin the next epoch in its middle.
 
         Args:
             done: Batches of the epoch that are not to be given again.
-            epoch_random: State of the generators when the epoch began: it decides the order.
+            epoch_random: State of the generators when the epoch began: it decides the order. None: it is not known.
             random_now: State of the generators after ``done`` batches: it decides everything else.
         """
         self._done, self.epoch_random, self._random_now = done, epoch_random, random_now
@@ -63,7 +63,11 @@ class TrainingStream:
         numbered = isinstance(loader, DataLoader) and not isinstance(loader.dataset, IterableDataset)
         unloaded = numbered and isinstance(loader, DataLoader) and loader.num_workers == 0
         skipped = batches._sampler_iter if unloaded else batches  # type: ignore[attr-defined]
-        for _ in range(count):
-            next(skipped)
+        for number in range(count):
+            if next(skipped, skipped) is skipped:
+                raise ValueError(
+                    f"the run to go on with had {count} iterations of this epoch behind it, but the data now give "
+                    f"{number} an epoch; go on with the same data and batch size, or start from the weights only"
+                )
         if self._random_now is not None:
             set_random_state(self._random_now)

@@ -55,6 +55,8 @@ def _move_hooks(config: Config) -> list[Move]:
     for index, hook in reversed(list(enumerate(hooks))):
         key, default = HOOK_KEYS.get(_type_of(hook), ""), hook in DEFAULT_HOOKS
         if key in taken:
+            if default:
+                _fill(config.safe_get(key), hook)
             moves[index] = Move(f"train.hooks[{index}]", "", "dropped", taken[key], default)
         elif key and has_room(config, key):
             config.merge_from_dict({key: {name: value for name, value in hook.items() if name != "type"}})
@@ -66,6 +68,12 @@ def _move_hooks(config: Config) -> list[Move]:
         old: Move(f"train.hooks[{old}]", f"train.hooks[{new}]", "same") for new, old in enumerate(kept) if new != old
     }
     return [moves[index] for index in sorted(moves)]
+
+
+def _fill(section: Any, default: Mapping[str, Any]) -> None:
+    """Give a default hook's arguments to the section that stands for it, where it leaves them out."""
+    if isinstance(section, dict):
+        section.update({name: value for name, value in default.items() if name not in ("type", *section)})
 
 
 def _type_of(hook: Any) -> str:

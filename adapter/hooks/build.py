@@ -16,23 +16,18 @@ from adapter.registry import HOOKS, check_arguments
 def build_hook(type: str, args: Mapping[str, Any], key: str = "") -> Hook:
     """The hook a config names.
 
-    A ``PRIORITY`` among the arguments overrides the class's own.
-
     Raises:
         ConfigError: Unknown name, or arguments that the hook refuses.
     """
     cls = HOOKS.resolve(type, f"{key}.type" if key else "type")
     own = dict(args)
-    priority = own.pop("PRIORITY", None)
     check_arguments(cls, own, key)
     try:
-        hook = cls(**own)
+        hook: Hook = cls(**own)
     except ConfigError as error:
         raise ConfigError([_below(problem, key) for problem in error.problems]) from error
     except (TypeError, ValueError) as error:
         raise ConfigError(Problem(key or type, f"{type} refuses its arguments: {error}")) from error
-    if priority is not None:
-        hook.PRIORITY = get_priority(priority)
     return hook
 
 

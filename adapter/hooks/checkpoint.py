@@ -78,19 +78,19 @@ class CheckpointHook(Hook):
 
     def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
         """Save when counting in epochs and a checkpoint is due."""
-        if self.by_epoch and self.due(self.every_n_epochs(trainer, self.interval), self.is_last_epoch(trainer)):
+        if not self.by_epoch:
+            return
+        if self.every_n_epochs(trainer, self.interval) or (self.save_last and self.is_last_epoch(trainer)):
             self.save(trainer, f"epoch_{trainer.epoch + 1}")
             trainer.logger.info("Saving checkpoint at %d epoch", trainer.epoch + 1)
 
     def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
         """Save when counting in iterations and a checkpoint is due."""
-        if self.by_epoch is False and self.due(self.every_n_iters(trainer, self.interval), self.is_last_iter(trainer)):
+        if self.by_epoch is not False:
+            return
+        if self.every_n_iters(trainer, self.interval) or (self.save_last and self.is_last_iter(trainer)):
             self.save(trainer, f"iter_{trainer.iter + 1}")
             trainer.logger.info("Saving checkpoint at %d iter", trainer.iter + 1)
-
-    def due(self, on_interval: bool, last: bool) -> bool:
-        """Whether to save now."""
-        return on_interval or (last and self.save_last)
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Wait until everything is on the disk."""

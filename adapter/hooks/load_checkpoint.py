@@ -43,6 +43,7 @@ class LoadCheckpointHook(Hook):
         from adapter.checkpoint.resume import restore
 
         weights, state_file = files.pair(self.checkpoint_file)
+        self.checkpoint_file = None  # a second train() goes on where the first ended
         trainer.load_weights(files.load(weights), self.strict)
         if not self.load_all_state or state_file is None:
             trainer.logger.info("Training starts with the weights of %s", weights)

@@ -70,6 +70,7 @@ class TensorboardHook(LoggerHook):
         for name, value in trainer.log_buffer.output.items():
             if name not in self.skip_keys and _is_number(value):
                 self.writer.add_scalar(name, float(value), trainer.iter + 1)
+        self.writer.flush()  # a run that is killed leaves its lines
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Close the event file."""

@@ -63,7 +63,6 @@ class TextLoggerHook(LoggerHook):
     def log(self, trainer: EpochBasedTrainer) -> None:
         """Write the line, on the main process."""
         line = self.line(trainer)
-        trainer.last_losses = {name: value for name, value in line.items() if "loss" in name}
         if trainer.is_main_process:
             self.write_json(line)
             trainer.logger.info(self.text(trainer, line))

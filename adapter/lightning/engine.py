@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import lightning as L
 from lightning.pytorch.profilers import PassThroughProfiler
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from adapter.errors import ConfigError, Problem
 from adapter.lightning.datamodule import DataModule
@@ -40,6 +41,9 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
 
     What the hooks do (checkpoints, log lines, evaluation) is switched off in Lightning. ``owner.trainer_args`` are
     the user's own arguments for it, and win.
+
+    Raises:
+        ConfigError: Arguments that Lightning refuses, or that ask for what this version does not have.
     """
     arguments: dict[str, Any] = {
         "accelerator": "auto",
@@ -63,8 +67,17 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
     callbacks = [HookCallback(owner), *_as_list(arguments.pop("callbacks", None))]
     if arguments["enable_progress_bar"]:
         callbacks.append(ProgressBar(owner))
-    with quiet():
-        trainer = LeanTrainer(callbacks=callbacks, **arguments)
+    if str(arguments["precision"]) in ("16", "16-mixed"):
+        found = f"{arguments['precision']}: mixed precision with loss scaling is not available in this version"
+        raise ConfigError(
+            Problem("trainer.precision", found, allowed="32-true, bf16-mixed, bf16-true, 16-true, 64-true")
+        )
+    try:
+        with quiet():
+            trainer = LeanTrainer(callbacks=callbacks, **arguments)
+    except (MisconfigurationException, TypeError, ValueError) as error:
+        key = "device" if owner.requested_device else "trainer"
+        raise ConfigError(Problem(key, f"Lightning's Trainer refuses its arguments: {error}")) from error
     if trainer.world_size > 1:
         fix = "pass --trainer.devices=1 (trainer_args={'devices': 1})"
         raise ConfigError(
@@ -88,8 +101,26 @@ def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
         trainer.fit(owner.module, datamodule=DataModule(owner))
 
 
-def validate(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
-    """Run the evaluation data through the model: inside a running fit where there is one, else on its own."""
+def validate(owner: EpochBasedTrainer, trainer: L.Trainer, other_data: bool = False) -> None:
+    """Run data through the model: inside a running fit where there is one, else on its own.
+
+    Args:
+        owner: Its ``eval_dataloader`` holds the data.
+        trainer: The running fit's Lightning trainer, or a new one.
+        other_data: They are not the evaluation data: all of them are used, and Lightning is to keep no hold of them.
+    """
+    limit = trainer.limit_val_batches
+    loop = trainer.fit_loop.epoch_loop.val_loop
+    if other_data:
+        trainer.limit_val_batches, loop._combined_loader = 1.0, None
+    try:
+        _validate(owner, trainer)
+    finally:
+        if other_data:
+            trainer.limit_val_batches, loop._combined_loader = limit, None
+
+
+def _validate(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
     if trainer.training:
         validate_within_fit(trainer)
     else:
@@ -122,7 +153,7 @@ def quiet() -> Iterator[None]:
             warnings.filterwarnings("ignore", message)
         try:
             for name in LOGGERS:
-                logging.getLogger(name).setLevel(logging.WARNING)
+                logging.getLogger(name).setLevel(max(logging.WARNING, levels[name]))
             yield
         finally:
             for name, level in levels.items():

@@ -45,6 +45,8 @@ class HookCallback(L.Callback):
         for counts in (progress.total, progress.current):
             for step in ("ready", "started", "processed", "completed"):
                 setattr(counts, step, self.owner.epoch)
+        if self.owner.stop_requested and self.owner.inner_iter == 0:
+            trainer.should_stop = True  # the run that is resumed had been stopped
 
     def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Stage before_train_epoch."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -62,6 +63,13 @@ def column(source: Mapping[str, Any], names: Sequence[str], what: str) -> Any:
         if value is not None:
             return value
     raise KeyError(f"{what} has none of {', '.join(names)}; it has {', '.join(map(str, source))}")
+
+
+def plain(value: Any) -> Any:
+    """A metric's value as logs and checkpoints hold it: tensors and numpy values become numbers and lists."""
+    if isinstance(value, (Tensor, np.ndarray)):
+        return value.item() if value.ndim == 0 else value.tolist()
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def as_tensor(value: Any) -> Tensor:

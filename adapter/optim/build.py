@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 from torch.optim import Optimizer
 
@@ -42,15 +43,19 @@ def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
 
 
 def check_optimizer(component: Component) -> type[Optimizer]:
-    """The class of the optimizer a config names, which takes the arguments given; nothing is built.
+    """The class of the optimizer a config names, after a trial with one parameter.
 
     Raises:
-        ConfigError: Unknown name, or arguments the optimizer does not take.
+        ConfigError: Unknown name, arguments the optimizer does not take, or values it refuses.
     """
     key = component.key or "optimizer"
     cls: type[Optimizer] = OPTIMIZERS.resolve(component.type, f"{key}.type")
     args = {name: value for name, value in component.args.items() if name != "param_groups"}
     check_arguments(cls, {"params": None, **args}, key)
+    try:
+        cls([nn.Parameter(torch.zeros(1))], **args)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
     return cls
 
 

@@ -91,9 +91,7 @@ class EvaluationArguments:
     eval_strategy: Annotated[str | None, Doc("Newer spelling of by_epoch, which it overrides.", choices=STRATEGY)] = (
         None
     )
-    start_idx: Annotated[int | None, Doc("First epoch or iteration, from 0, after which to evaluate.", minimum=0)] = (
-        None
-    )
+    start_idx: Annotated[int | None, Doc("First epoch or iteration, from 1, at which to evaluate.", minimum=0)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +158,9 @@ class EarlyStopArguments:
     metric_key: Annotated[str, Doc("Metric that has to improve.")]
     rule: Annotated[str, Doc("Whether greater or smaller values are better.", choices=("max", "min"))] = "max"
     patience: Annotated[int, Doc("Evaluations without improvement before training stops.", minimum=0)] = 3
-    min_delta: Annotated[float, Doc("Smallest change that counts as an improvement.", minimum=0)] = 0.0
+    min_delta: Annotated[
+        float, Doc("Subtracted from the metric before it is compared with the best, under either rule.")
+    ] = 0.0
     check_finite: Annotated[bool, Doc("Stop when the metric is not finite.")] = True
     by_epoch: Annotated[bool, Doc("Check after each epoch (true) or iteration (false).")] = True
     early_stop_strategy: Annotated[

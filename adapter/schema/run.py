@@ -48,5 +48,7 @@ class Run:
             target="trust_remote_code",
         ),
     ] = None
-    parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="ddp strategy")] = None
+    parallel: Annotated[
+        dict | None, Doc("Arguments of DistributedDataParallel.", no_effect="this version trains in one process")
+    ] = None
     megatron: Annotated[dict | None, Doc("Sizes of the parallel groups, for MegatronHook.", hook="MegatronHook")] = None

@@ -171,7 +171,7 @@ def board_file(name: str) -> str:
 
 
 def equal(ours: Any, recorded: Any, tolerance: float = TOLERANCE) -> bool:
-    """Whether two values are the same: floats within a tolerance, learning rates, which are formulas, nearly exactly."""
+    """Whether two values are the same, floats within a tolerance; rates, which are formulas, have to be closer."""
     if isinstance(recorded, dict) and isinstance(ours, dict):
         return ours.keys() == recorded.keys() and all(
             equal(ours[key], recorded[key], 1e-9 if key in ("lr", "rates") else tolerance) for key in recorded

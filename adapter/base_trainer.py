@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adapter import pipeline
 from adapter.config import Config
 from adapter.errors import ConfigError, Problem
 from adapter.hooks.build import build_hook, hook_table
@@ -16,6 +15,7 @@ from adapter.hooks.hook import Hook
 from adapter.hooks.hook_list import HookList
 from adapter.hooks.logger import LoggerHook
 from adapter.log_buffer import LogBuffer
+from adapter.prepare import load
 
 
 class BaseTrainer(ABC):
@@ -42,7 +42,7 @@ class BaseTrainer(ABC):
         arg_parse_fn: Callable[[Config], Any] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
-        self.cfg: Config = pipeline.load(cfg_file, trust_remote_code=trust_remote_code)
+        self.cfg: Config = load(cfg_file, trust_remote_code=trust_remote_code)
         self.args = arg_parse_fn(self.cfg) if arg_parse_fn else None
         self.hooks = HookList()
         self.log_buffer = LogBuffer()
@@ -52,6 +52,7 @@ class BaseTrainer(ABC):
         self._epoch = self._iter = self._inner_iter = self._epoch_start = 0
         self._epoch_ends = self._stop_training = False
         self._deferred: list[Callable[[], object]] = []
+        self.parallel_groups: dict[str, Any] = {}
 
     @abstractmethod
     def train(self, *args: Any, **kwargs: Any) -> None:
@@ -75,6 +76,26 @@ class BaseTrainer(ABC):
     def inner_iter(self) -> int:
         """Number of the current iteration within its epoch, from 0."""
         return self._inner_iter
+
+    @property
+    def dp_group(self) -> Any:
+        """Process group of data parallelism; KeyError without one."""
+        return self.parallel_groups["data_parallel"]
+
+    @property
+    def tp_group(self) -> Any:
+        """Process group of tensor parallelism; KeyError without one."""
+        return self.parallel_groups["tensor_model_parallel"]
+
+    @property
+    def pp_group(self) -> Any:
+        """Process group of pipeline parallelism; KeyError without one."""
+        return self.parallel_groups["pipeline_model_parallel"]
+
+    @property
+    def _dist(self) -> bool:
+        """Whether several processes share the data."""
+        return "data_parallel" in self.parallel_groups
 
     @property
     def stop_requested(self) -> bool:

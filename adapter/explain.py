@@ -18,7 +18,7 @@ from adapter.hooks.hook import STAGES
 from adapter.plan import Plan, hook_class, make_plan, priority_of
 
 if TYPE_CHECKING:
-    from adapter.pipeline import Prepared
+    from adapter.prepare import Prepared
 
 SHOWN_AS_ONE = ("model", "dataset", "datasets", "preprocessor", "pipeline", "megatron", "env")
 KEY_WIDTH, VALUE_WIDTH, FATE_WIDTH = 46, 24, 7

@@ -7,45 +7,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapter import schema
 from adapter.config import Config
-from adapter.dialects import detect, modelscope
-from adapter.dialects.move import Move
 from adapter.errors import ConfigError, Problem
 from adapter.explain import Explanation, explain_plan
-from adapter.fates import fates, unread
-from adapter.plan import make_plan
+from adapter.prepare import check, load, prepare
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
-
-Modify = Callable[[Config], Any]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A config on its documented keys.
-
-    Attributes:
-        original: What the user wrote, with the user's overrides.
-        config: The same with the default hooks, the user's changes in code, and old keys moved.
-        moves: Each key that was moved or dropped, with the reason.
-    """
-
-    original: Config
-    config: Config
-    moves: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,83 +115,6 @@ def build(request: Request) -> EpochBasedTrainer:
     )
 
 
-def load(source: str | os.PathLike[str] | Mapping[str, Any], trust_remote_code: bool = False) -> Config:
-    """Read a config file; a mapping is taken as it is.
-
-    Raises:
-        ConfigError: No such file, or one that cannot be read.
-    """
-    if isinstance(source, Config):
-        return copy.deepcopy(source)
-    return Config(source) if isinstance(source, Mapping) else Config.from_file(source, trust_remote_code)
-
-
-def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, Any] | None = None) -> Prepared:
-    """Bring a config onto its documented keys.
-
-    In this order, which configs rely on: default hooks are merged in, ``modify`` changes the config (so one that
-    replaces ``train.hooks`` drops the defaults), ``options`` are merged, old keys are moved.
-
-    Args:
-        config: As the user wrote it; left as it is.
-        modify: Changes a config in place or returns another.
-        options: Dotted key to value.
-    """
-    original = copy.deepcopy(config)
-    if options:
-        original.merge_from_dict(options)
-    config = copy.deepcopy(config)
-    if detect(config) == "run":
-        return Prepared(original, original)
-    modelscope.merge_default_hooks(config)
-    if modify is not None:
-        changed = modify(config)
-        if changed is not None:
-            config = changed if isinstance(changed, Config) else Config(changed, filename=config.filename)
-    if options:
-        config.merge_from_dict(options)
-    return Prepared(original, config, tuple(modelscope.move_old_keys(config)))
-
-
-def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict: bool = False) -> None:
-    """Refuse a config that cannot be run, with all of its problems at once.
-
-    Args:
-        prepared: The config.
-        keywords: Constructor keywords, which stand in for keys the config lacks.
-        strict: Refuse keys that nobody reads, too.
-
-    Raises:
-        ConfigError: There is at least one problem.
-    """
-    if detect(prepared.config) == "run":
-        raise ConfigError(
-            Problem(
-                "run",
-                "a config of the `run:` family can be explained, not trained, by this version",
-                fix="`adapter explain` shows what each key means",
-            ),
-            prepared.original.filename,
-        )
-    problems = schema.check(prepared.config, keywords, prepared.moves)
-    if strict:
-        plan = make_plan(prepared.config, keywords)
-        problems += unread(fates(prepared.original, prepared.config, prepared.moves, plan))
-    if problems:
-        raise ConfigError(problems, prepared.original.filename)
-
-
-@contextlib.contextmanager
-def located(prepared: Prepared) -> Iterator[None]:
-    """Problems found while building name the file, the key as the user spelled it, and its line."""
-    try:
-        yield
-    except ConfigError as error:
-        config = prepared.config
-        problems = [schema.where_written(problem, config, prepared.moves) for problem in error.problems]
-        raise ConfigError(problems, error.file or prepared.original.filename) from error
-
-
 def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:
     """The modules a config file itself asks to import.
 
@@ -238,20 +138,6 @@ def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:
         )
     base = Path(config.filename).parent if config.filename else Path()
     return [str(base / name) if name.endswith(".py") else name for name in declared]
-
-
-def refuse_untrusted(config: Config, trust_remote_code: bool) -> None:
-    """Refuse a config that asks to run code of others, unless it is trusted.
-
-    Raises:
-        RuntimeError: It declares ``plugins`` or ``allow_remote``.
-    """
-    declared = [key for key in ("plugins", "allow_remote") if config.get(key)]
-    if declared and not trust_remote_code:
-        raise RuntimeError(
-            f"the config declares {' and '.join(declared)}, which run code from elsewhere; "
-            "pass trust_remote_code=True if you trust it"
-        )
 
 
 def import_user_code(names: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.utils.data import Sampler
 
-from adapter import pipeline
 from adapter.checkpoint import files
 from adapter.checkpoint.resume import restore_moment
 from adapter.checkpoint.weights import load_weights
@@ -33,6 +32,7 @@ from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric, plain
 from adapter.models.forward import call_model, losses_of
 from adapter.plan import make_plan, settle_work_dir
+from adapter.prepare import check, load, located, prepare, refuse_untrusted
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
@@ -132,14 +132,14 @@ class EpochBasedTrainer(TrainerParts):
         super().__init__(source, arg_parse_fn, trust)
         self._init_state(kwargs)
         self.cfg_modify_fn = cfg_modify_fn
-        prepared = pipeline.prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
-        pipeline.check(prepared, {**self._keywords, **self._in_code(model, optimizers)})
+        prepared = prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
+        check(prepared, {**self._keywords, **self._in_code(model, optimizers)})
         self.cfg = prepared.config
         self.work_dir = settle_work_dir(self.cfg, self._keywords.get("work_dir"))
         self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
         self.optimizers = optimizers
         self._samplers = by_mode(samplers)
-        with pipeline.located(prepared):
+        with located(prepared):
             self.plan = make_plan(self.cfg, self._keywords)
             if efficient_tuners is not None:
                 problem = Problem("efficient_tuners", "adapters on top of a model are not available in this version")
@@ -505,8 +505,8 @@ def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None 
     cls = TRAINERS.resolve(name, "trainer")
     source = args.get("cfg_file") or _config_of(args.get("model"))
     if source is not None:
-        cfg = pipeline.load(source, bool(args.get("trust_remote_code")))
-        pipeline.refuse_untrusted(cfg, bool(args.get("trust_remote_code")))
+        cfg = load(source, bool(args.get("trust_remote_code")))
+        refuse_untrusted(cfg, bool(args.get("trust_remote_code")))
     return cls(**args)
 
 

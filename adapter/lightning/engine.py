@@ -68,7 +68,7 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
     if arguments["enable_progress_bar"]:
         callbacks.append(ProgressBar(owner))
     if str(arguments["precision"]) in ("16", "16-mixed"):
-        found = f"{arguments['precision']}: mixed precision with loss scaling is not available in this version"
+        found = f"{arguments['precision']}: loss scaling is not available in this version"
         raise ConfigError(
             Problem("trainer.precision", found, allowed="32-true, bf16-mixed, bf16-true, 16-true, 64-true")
         )

@@ -88,10 +88,7 @@ def test_what_fit_would_refuse_and_say_is_listed():
         }
     }
     text = explained(config).as_text()
-    assert (
-        "fit would refuse this config:\n  train.optimizer.type: unknown optimizer 'SDG'. Did you mean 'SGD'?"
-        in text
-    )
+    assert "fit would refuse this config:\n  train.optimizer.type: unknown optimizer 'SDG'. Did you mean 'SGD'?" in text
     assert "Warnings:\n  train.lr_scheduler.T_max is 9, but the run ends earlier, after 3 epochs" in text
 
 

@@ -88,9 +88,7 @@ def test_strategy_and_precision(train, keywords, strategy, precision):
 
 
 def test_the_task_s_metric_when_the_config_names_none():
-    assert make_plan(Config({"task": "text-classification"})).metrics == (
-        Component("seq-cls-metric", key="task"),
-    )
+    assert make_plan(Config({"task": "text-classification"})).metrics == (Component("seq-cls-metric", key="task"),)
 
 
 def test_a_built_in_hook_is_not_given_keys_that_it_does_not_know():
@@ -110,9 +108,7 @@ def test_a_hook_of_the_user_s_own_is_given_everything_in_its_place():
         del HOOKS.modules["default"]["early-bird"]
 
 
-@pytest.mark.parametrize(
-    ("name", "priority"), [("CheckpointHook", 70), ("NoSuchHook", 50), ("no.such.Hook", 50)]
-)
+@pytest.mark.parametrize(("name", "priority"), [("CheckpointHook", 70), ("NoSuchHook", 50), ("no.such.Hook", 50)])
 def test_priority(name, priority):
     assert priority_of(HookPlan(name)) == priority
 

@@ -170,6 +170,15 @@ class EarlyStopArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LoadCheckpointArguments:
+    """Arguments of LoadCheckpointHook."""
+
+    checkpoint_file: Annotated[str | None, Doc("Either file of a pair, its prefix, or weights.")] = None
+    load_all_state: Annotated[bool, Doc("Go on with the run that wrote the pair; false takes its weights only.")] = True
+    strict: Annotated[bool, Doc("Refuse weights that lack, or add, parameters.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class DDPArguments:
     """Arguments of DDPHook."""
 
@@ -218,7 +227,7 @@ DOCUMENTED: Mapping[str, tuple[Priority, type]] = {
     "EvaluationHook": (Priority.NORMAL, EvaluationArguments),
     "CheckpointHook": (Priority.LOW, SaverArguments),
     "BestCkptSaverHook": (Priority.LOW, BestArguments),
-    "LoadCheckpointHook": (Priority.HIGH, AnyArguments),
+    "LoadCheckpointHook": (Priority.HIGH, LoadCheckpointArguments),
     "TextLoggerHook": (Priority.VERY_LOW, LoggerArguments),
     "TensorboardHook": (Priority.VERY_LOW, TensorboardArguments),
     "IterTimerHook": (Priority.LOW, NoArguments),

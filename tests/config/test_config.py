@@ -15,9 +15,7 @@ from adapter.config.paths import leaves
 from adapter.config.writing import to_text
 from adapter.errors import ConfigError
 
-CORPUS = sorted(
-    p for p in Path(__file__).parents[1].glob("data/corpus/*/*") if p.suffix in (".json", ".yaml")
-)
+CORPUS = sorted(p for p in Path(__file__).parents[1].glob("data/corpus/*/*") if p.suffix in (".json", ".yaml"))
 TEXT = "train:\n  max_epochs: 2\n  hooks:\n  - type: Save\n    n: 1\n"
 
 
@@ -84,9 +82,7 @@ def test_safe_get_by_another_field():
     assert config.safe_get("rules.b.v", type_field="name") == 2
 
 
-@pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, copy.copy, Config.copy, lambda c: pickle.loads(pickle.dumps(c))]
-)
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, copy.copy, Config.copy, lambda c: pickle.loads(pickle.dumps(c))])
 def test_copies_keep_class_and_lines(duplicate):
     twin = duplicate(example())
     assert (type(twin), twin, twin.line_of("train")) == (Config, example(), 1)
@@ -130,9 +126,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False) | TEXTS
 TREES = st.dictionaries(
     TEXTS,
-    st.recursive(
-        SCALARS, lambda v: st.lists(v, max_size=3) | st.dictionaries(TEXTS, v, max_size=3), max_leaves=8
-    ),
+    st.recursive(SCALARS, lambda v: st.lists(v, max_size=3) | st.dictionaries(TEXTS, v, max_size=3), max_leaves=8),
     max_size=4,
 )
 

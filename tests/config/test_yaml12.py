@@ -92,9 +92,7 @@ def deep(levels: int) -> str:
 
 
 def laughs(levels: int, merge: str) -> str:
-    return "\n".join(
-        ["a0: &a0 {x: 1}", *(f"a{i}: &a{i} {merge.format(f'*a{i - 1}')}" for i in range(1, levels))]
-    )
+    return "\n".join(["a0: &a0 {x: 1}", *(f"a{i}: &a{i} {merge.format(f'*a{i - 1}')}" for i in range(1, levels))])
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,7 @@ def csv(tmp_path):
 
 
 def plain(sample):
-    return {
-        name: value.tolist() if isinstance(value, torch.Tensor) else value for name, value in sample.items()
-    }
+    return {name: value.tolist() if isinstance(value, torch.Tensor) else value for name, value in sample.items()}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import torch
 from torch.utils.data import Dataset, IterableDataset, RandomSampler, SequentialSampler
 
 from adapter.data.loader import build_loader
-from adapter.data.samplers import ShardSampler
 from adapter.errors import ConfigError
 from adapter.plan import LoaderPlan
 
@@ -69,16 +68,8 @@ def test_a_sampler_takes_the_place_of_shuffle():
 
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_processes_share_the_data(shuffle):
-    loaders = [
-        build_loader(Numbers(6), LoaderPlan(3, shuffle=shuffle), rank=rank, world_size=2) for rank in (0, 1)
-    ]
+    loaders = [build_loader(Numbers(6), LoaderPlan(3, shuffle=shuffle), rank=rank, world_size=2) for rank in (0, 1)]
     assert sorted(i for loader in loaders for batch in batches(loader) for i in batch) == [0, 1, 2, 3, 4, 5]
-
-
-def test_a_shard_sampler_repeats_no_sample():
-    shards = [list(ShardSampler(Numbers(21), rank, 4)) for rank in range(4)]
-    assert sorted(i for shard in shards for i in shard) == list(range(21))
-    assert [len(ShardSampler(Numbers(21), rank, 4)) for rank in range(4)] == [6, 5, 5, 5]
 
 
 def test_collate_fn_makes_the_batch():

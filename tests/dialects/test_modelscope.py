@@ -19,9 +19,7 @@ PERIOD, LOGGING, TIMER = (
 
 def without_folders(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: without_folders(item) for key, item in value.items() if key not in WRITTEN_BY_THE_TRAINER
-        }
+        return {key: without_folders(item) for key, item in value.items() if key not in WRITTEN_BY_THE_TRAINER}
     return [without_folders(item) for item in value] if isinstance(value, list) else value
 
 

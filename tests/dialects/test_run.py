@@ -39,9 +39,7 @@ def test_unknown_keys_are_in_no_entry(path):
     assert run.move_of(path) is None
 
 
-@pytest.mark.parametrize(
-    "target", sorted({to for _, to, _ in run.TABLE.values() if to and not to.startswith("run.")})
-)
+@pytest.mark.parametrize("target", sorted({to for _, to, _ in run.TABLE.values() if to and not to.startswith("run.")}))
 def test_targets_are_documented_keys(target):
     assert locate({}, target.replace("train.hooks.DeepspeedHook.config", "train.hooks")).known
 

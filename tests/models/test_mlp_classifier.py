@@ -19,9 +19,7 @@ def test_hidden_sizes_give_the_layers(args, weights):
     assert [tuple(p.shape) for p in model.parameters() if p.ndim == 2] == weights
 
 
-@pytest.mark.parametrize(
-    "features", [torch.ones(2, 6), torch.ones(2, 6, dtype=torch.int64), torch.ones(2, 2, 3)]
-)
+@pytest.mark.parametrize("features", [torch.ones(2, 6), torch.ones(2, 6, dtype=torch.int64), torch.ones(2, 2, 3)])
 def test_loss_only_with_labels(features):
     model, label = MLPClassifier(6, 3), torch.tensor([0, 2])
     out = model(features, label)

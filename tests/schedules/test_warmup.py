@@ -72,9 +72,7 @@ def test_a_resumed_warmup_goes_on_where_it_was(taken):
 def test_every_parameter_group_starts_from_its_own_rate():
     groups = [{"params": [torch.nn.Parameter(torch.zeros(1))], "lr": lr} for lr in (1.0, 0.1)]
     opt = torch.optim.SGD(groups, lr=0.5)
-    step(
-        opt, build_warmup(StepLR(opt, 10), {"type": "ConstantWarmup", "warmup_iters": 5, "warmup_ratio": 0.5})
-    )
+    step(opt, build_warmup(StepLR(opt, 10), {"type": "ConstantWarmup", "warmup_iters": 5, "warmup_ratio": 0.5}))
     assert [group["lr"] for group in opt.param_groups] == [0.5, 0.05]
 
 

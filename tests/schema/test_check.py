@@ -177,15 +177,9 @@ def test_truth_value_as_a_word():
 
 
 def test_all_problems_at_once_with_lines_in_order():
-    text = (
-        "train:\n  max_epochs: 0\n  dataloader: {batch_size_per_gpu: x}\n  optimizer: {type: SGD, lr: -1}\n"
-    )
+    text = "train:\n  max_epochs: 0\n  dataloader: {batch_size_per_gpu: x}\n  optimizer: {type: SGD, lr: -1}\n"
     config = Config.from_string(text, ".yaml")
-    found = [
-        (problem.line, problem.key)
-        for problem in check(config, {"model": object()})
-        if problem.kind == "value"
-    ]
+    found = [(problem.line, problem.key) for problem in check(config, {"model": object()}) if problem.kind == "value"]
     assert found == [
         (2, "train.max_epochs"),
         (3, "train.dataloader.batch_size_per_gpu"),
@@ -217,8 +211,6 @@ def test_keywords_are_checked_as_the_keys_they_stand_for():
     ],
 )
 def test_what_code_gives_is_not_asked_of_the_config(keywords, gone):
-    config = Config(
-        {"model": {"type": "none"}, "train": {"optimizer": {"lr": 1.0}, "lr_scheduler": {"gamma": 1}}}
-    )
+    config = Config({"model": {"type": "none"}, "train": {"optimizer": {"lr": 1.0}, "lr_scheduler": {"gamma": 1}}})
     asked = {problem.key for problem in check(config)}
     assert asked - {problem.key for problem in check(config, keywords)} == {gone}

@@ -84,6 +84,8 @@ def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Ma
             raise ValueError(
                 f"the {name} in '{path}' does not fit this run's {type(stepper).__name__}: {error}"
             ) from error
+    # torch warns of a schedule that steps before its optimizer has; it has stepped, in the run that is resumed
+    trainer.optimizer._opt_called = True
 
 
 def _place_of_older(

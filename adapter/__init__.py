@@ -71,6 +71,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from adapter.version import package_version
+
+        return package_version()
     if name not in _HOMES:
         raise AttributeError(f"module 'adapter' has no attribute '{name}'")
     return getattr(importlib.import_module(_HOMES[name]), name)

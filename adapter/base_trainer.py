@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from abc import ABC, abstractmethod
@@ -16,6 +17,7 @@ from adapter.hooks.hook_list import HookList
 from adapter.hooks.logger import LoggerHook
 from adapter.log_buffer import LogBuffer
 from adapter.prepare import load
+from adapter.run_log import console_logger
 
 
 class BaseTrainer(ABC):
@@ -42,6 +44,7 @@ class BaseTrainer(ABC):
         arg_parse_fn: Callable[[Config], Any] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
+        self.logger: logging.Logger = console_logger()
         self.cfg: Config = load(cfg_file, trust_remote_code=trust_remote_code)
         self.args = arg_parse_fn(self.cfg) if arg_parse_fn else None
         self.hooks = HookList()

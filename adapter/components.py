@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from adapter.errors import collect
+from adapter.errors import ConfigError, collect
 from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
 from adapter.metrics.build import build_metrics
-from adapter.optim.build import check_optimizer
+from adapter.optim.build import check_optimizer, try_optimizer
 from adapter.plan import Plan
 from adapter.schedules.build import check_scheduler
 from adapter.schema.hook_list import HookPlan
@@ -35,10 +36,20 @@ def check_components(plan: Plan, optimizers: tuple[Any, Any]) -> list[Hook]:
     if optimizer is None and plan.optimizer is not None:
         checks.append(partial(check_optimizer, plan.optimizer))
     if scheduler is None and plan.lr_scheduler is not None:
-        checks.append(partial(check_scheduler, plan.lr_scheduler))
+        checks.append(partial(_check_scheduler, plan))
     checks += [partial(_build_into, hooks, hook) for hook in plan.hooks]
     collect(*checks)
     return hooks
+
+
+def _check_scheduler(plan: Plan) -> None:
+    """Try the schedule over an optimizer like the plan's, where that one can be had."""
+    assert plan.lr_scheduler is not None
+    trial = None
+    if plan.optimizer is not None:
+        with contextlib.suppress(ConfigError):  # reported by the optimizer's own check
+            trial = try_optimizer(plan.optimizer)
+    check_scheduler(plan.lr_scheduler, trial)
 
 
 def _build_into(hooks: list[Hook], planned: HookPlan) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from adapter.config import Config
 from adapter.errors import ConfigError, Problem
 from adapter.explain import Explanation, explain_plan
-from adapter.prepare import check, load, prepare
+from adapter.prepare import check, load, prepare, refuse_untrusted
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -67,6 +67,12 @@ def fit(request: Request) -> EpochBasedTrainer:
 
         folders = [hook.save_dir for hook in trainer.get_hook(CheckpointHook) if isinstance(hook, CheckpointHook)]
         checkpoint = str(newest_pair(Path(next(filter(None, folders), trainer.work_dir))))
+    elif checkpoint is not None:
+        from adapter.checkpoint.files import pair
+
+        if pair(checkpoint)[1] is None:
+            found = f"'{checkpoint}' has no trainer state beside it, so there is no run to go on with"
+            raise ConfigError(Problem("--resume", found, fix="name a pair: X.pth with X_trainer_state.pth"))
     trainer.train(checkpoint)
     return trainer
 
@@ -100,6 +106,13 @@ def build(request: Request) -> EpochBasedTrainer:
     """
     config = load(request.path, request.trust_remote_code)
     import_user_code([*request.imports, *declared_imports(config, request.trust_remote_code)])
+    try:
+        refuse_untrusted(config, request.trust_remote_code)
+    except RuntimeError as error:
+        problem = Problem(
+            "plugins", "the config asks to run code from elsewhere", fix="if you trust it, pass --trust-remote-code"
+        )
+        raise ConfigError(problem, config.filename) from error
     check(prepare(config, options=request.overrides), {"work_dir": request.work_dir}, request.strict)
     from adapter.trainer import build_trainer
 
@@ -156,11 +169,11 @@ def import_user_code(names: Sequence[str]) -> None:
                     importlib.import_module(name)
                 finally:
                     sys.path.remove(os.getcwd())
-        except (ImportError, FileNotFoundError) as error:
+        except (Exception, SystemExit) as error:  # whatever the user's own code raises
             raise ConfigError(
                 Problem(
                     "--import",
-                    f"cannot import '{name}': {error}",
+                    f"cannot import '{name}': {type(error).__name__}: {error}",
                     allowed="a Python file, or a module on PYTHONPATH or in this folder",
                 )
             ) from error

@@ -6,19 +6,23 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from adapter.config.config import Config
-from adapter.errors import ConfigError
+from adapter.errors import ConfigError, Problem
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority, get_priority
 from adapter.registry import HOOKS
+from adapter.schema.field import documented_keys
 from adapter.schema.hook_list import HookPlan, hook_list, section
 from adapter.schema.hooks import DOCUMENTED
 from adapter.schema.metric_entries import default_metrics, metric_entries
 from adapter.schema.schedule_length import schedule_length
+from adapter.schema.train import DataLoader
 
 STRATEGIES = {
     "DDPHook": "ddp",
@@ -105,6 +109,9 @@ class Plan:
     precision: str = "32-true"
     trainer: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+
+LOADER_OPTIONS = documented_keys(DataLoader)
 
 
 def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan:
@@ -209,7 +216,7 @@ def _loader(entry: Mapping[str, Any], shuffle: bool) -> LoaderPlan:
         num_workers=entry.get("workers_per_gpu", 0),
         shuffle=entry.get("shuffle", shuffle),
         drop_last=entry.get("drop_last", False),
-        options={name: value for name, value in entry.items() if name not in named},
+        options={name: value for name, value in entry.items() if name in LOADER_OPTIONS and name not in named},
     )
 
 
@@ -221,6 +228,21 @@ def _precision(hooks: tuple[HookPlan, ...]) -> str:
         if hook.type == "ApexAMPOptimizerHook":
             return APEX_PRECISION.get(str(hook.args.get("opt_level", "O1")), "16-mixed")
     return "32-true"
+
+
+def check_writable(work_dir: str) -> None:
+    """Refuse a folder that cannot be written to, or made, before a run begins.
+
+    Raises:
+        ConfigError: A file is in the way, or the rights are missing; names the place.
+    """
+    place = Path(work_dir).absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    found = "is not a folder" if not place.is_dir() else "" if os.access(place, os.W_OK) else "cannot be written to"
+    if found:
+        fix = "choose another folder with --work-dir (work_dir=...)"
+        raise ConfigError(Problem("train.work_dir", f"'{work_dir}' cannot be used: '{place}' {found}", fix=fix))
 
 
 def settle_work_dir(config: Config, keyword: str | None) -> str:

@@ -70,7 +70,7 @@ def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, 
             config = changed if isinstance(changed, Config) else Config(changed, filename=config.filename)
     if options:
         config.merge_from_dict(options)
-    return Prepared(original, config, tuple(modelscope.move_old_keys(config)))
+    return Prepared(original, config, tuple(modelscope.move_old_keys(config, original)))
 
 
 def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict: bool = False) -> None:

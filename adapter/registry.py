@@ -115,7 +115,7 @@ class Registry:
         found = {name for group in self._modules.values() for name in group} | set(self._builtin())
         for library in self.libraries:
             found |= set(public_names(library))
-        return sorted(found)
+        return sorted(found - BASES)
 
     def problem(self, name: object, key: str) -> Problem | None:
         """What is wrong with ``name`` as the value of ``key``; None when it can be looked up.
@@ -169,6 +169,9 @@ class Registry:
         return declared_names(self.package).get(self.variable, {}) if self.package else {}
 
 
+BASES = {"Optimizer", "LRScheduler", "Metric", "MetricCollection"}  # public in a library, but nothing to be named
+
+
 def build_from_cfg(
     cfg: Mapping[str, Any],
     registry: Registry,
@@ -203,8 +206,14 @@ def import_path(path: str, key: str = "") -> Any:
         raise ConfigError(Problem(key, f"cannot import '{path}': {error}", fix=fix, kind="name")) from error
 
 
-def check_arguments(cls: Any, args: Mapping[str, Any], key: str = "") -> None:
+def check_arguments(cls: Any, args: Mapping[str, Any], key: str = "", passed: tuple[str, ...] = ()) -> None:
     """Refuse arguments that ``cls`` does not take, and report required ones that are absent, all at once.
+
+    Args:
+        cls: A class or function.
+        args: What the config gives.
+        key: Where they stand in the config.
+        passed: Names of arguments that are passed in code, and are not for the config to give.
 
     Raises:
         ConfigError: One problem per argument.
@@ -213,9 +222,10 @@ def check_arguments(cls: Any, args: Mapping[str, Any], key: str = "") -> None:
         parameters = inspect.signature(cls).parameters.values()
     except (TypeError, ValueError):  # classes written in C show no signature
         return
-    named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    by_name = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    named = [name for name in by_name if name not in passed]
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    unknown = [] if takes_any else [arg for arg in args if arg not in named]
+    unknown = [arg for arg in args if arg in passed or not (takes_any or arg in named)]
     required = [p.name for p in parameters if p.default is p.empty and p.name in named]
     problems = [_not_taken(cls, arg, named, key) for arg in unknown]
     problems += [_needed(cls, arg, key) for arg in required if arg not in args]
@@ -312,7 +322,7 @@ OPTIMIZERS = Registry(
     "optimizer", "OPTIMIZERS", "adapter.optim", libraries=("torch.optim",), base="torch.optim:Optimizer"
 )
 LR_SCHEDULER = Registry("scheduler", "LR_SCHEDULER", "adapter.schedules", libraries=("torch.optim.lr_scheduler",))
-TRAINERS = Registry("trainer", "TRAINERS")
+TRAINERS = Registry("trainer", "TRAINERS", package="adapter")
 MODELS = Registry("model", "MODELS", package="adapter.models", base="torch.nn:Module")
 DATASETS = Registry("dataset", "DATASETS", package="adapter.data")
 PREPROCESSORS = Registry("preprocessor", "PREPROCESSORS", package="adapter.data")

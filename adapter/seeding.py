@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from adapter.errors import ConfigError, Problem
+
 
 def seed_everything(seed: int) -> None:
     """Seed Python, numpy and torch (all devices).
 
     Raises:
-        ValueError: Not an integer from 0 to 2**32 - 1.
+        ConfigError: Not an integer from 0 to 2**32 - 1.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise ValueError(f"seed must be an integer from 0 to {2**32 - 1}, found {seed!r}")
+        raise ConfigError(Problem("seed", f"found {seed!r}", allowed=f"an integer from 0 to {2**32 - 1}"))
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)

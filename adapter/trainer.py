@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
 from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
+from adapter.fates import fates, unread
 from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
@@ -31,8 +33,8 @@ from adapter.lightning.module import TrainingModule
 from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric, plain
 from adapter.models.forward import call_model, losses_of
-from adapter.plan import make_plan, settle_work_dir
-from adapter.prepare import check, load, located, prepare, refuse_untrusted
+from adapter.plan import check_writable, make_plan, settle_work_dir
+from adapter.prepare import Prepared, check, load, located, prepare, refuse_untrusted
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
@@ -133,9 +135,10 @@ class EpochBasedTrainer(TrainerParts):
         self._init_state(kwargs)
         self.cfg_modify_fn = cfg_modify_fn
         prepared = prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
-        check(prepared, {**self._keywords, **self._in_code(model, optimizers)})
+        check(prepared, {**self._keywords, **self._in_code(model, optimizers), "train_dataset": True})
         self.cfg = prepared.config
         self.work_dir = settle_work_dir(self.cfg, self._keywords.get("work_dir"))
+        check_writable(self.work_dir)
         self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
         self.optimizers = optimizers
         self._samplers = by_mode(samplers)
@@ -160,8 +163,10 @@ class EpochBasedTrainer(TrainerParts):
         self._check_lengths()
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
+        self._notes = notices(prepared.moves)
+        self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *_unread_keys(prepared, self._keywords)]
+        self._prepared = prepared
         self.invoke_hook("after_init")
-        self.print_cfg(notices(prepared.moves), [*self.plan.warnings, *_unknown_keywords(kwargs)])
 
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name, because it is passed as an object or made by a subclass."""
@@ -202,12 +207,15 @@ class EpochBasedTrainer(TrainerParts):
     def _init_state(self, kwargs: Mapping[str, Any]) -> None:
         """Counters, and what training and evaluation fill in."""
         self._keywords = {name: kwargs[name] for name in PLAN_KEYWORDS if kwargs.get(name) is not None}
+        if "work_dir" in self._keywords:
+            self._keywords["work_dir"] = os.fspath(self._keywords["work_dir"])
         self.requested_device: str | None = kwargs.get("device")
         self.trainer_args = dict(kwargs.get("trainer_args") or {})
         for limit, keyword in LIMITS.items():
             if isinstance(self.trainer_args.get(limit), int):
                 self._keywords[keyword] = self.trainer_args.pop(limit)
         self._engine: L.Trainer | None = None
+        self._printed = False
         self.cumulative_iters = 1
         self.optimizer: Any = None
         self.lr_scheduler: Any = None
@@ -245,7 +253,12 @@ class EpochBasedTrainer(TrainerParts):
         if checkpoint_path is not None:
             self._load_when_training_begins(checkpoint_path, load_all_state, strict)
         self.plan = make_plan(self.cfg, self._keywords)
-        self._engine = engine.build_trainer(self)
+        with located(self._prepared):
+            self._engine = engine.build_trainer(self)
+            self.register_optimizers_hook()
+            if self._evaluates():
+                self.make_eval_dataloader()
+        self.print_cfg()
         device = self._engine.strategy.root_device
         try:
             engine.fit(self, self._engine)
@@ -314,6 +327,9 @@ class EpochBasedTrainer(TrainerParts):
         self, metrics: list[Metric], saving_fn: Callable[..., Any] | None, other_data: bool = False
     ) -> None:
         """One pass in evaluation mode: each batch goes to the metrics and to ``saving_fn``."""
+        with located(self._prepared):
+            self.make_eval_dataloader()
+        self.print_cfg()
         self.mode = "eval"
         self._metrics, self._saving_fn = metrics, saving_fn
         try:
@@ -391,7 +407,11 @@ class EpochBasedTrainer(TrainerParts):
             if planned.steps:
                 self.register_hook(build_hook(planned.type, self._stepping_arguments(planned), planned.key))
         self.optimizer = optimizer
-        self.logger.info(self.get_hook_info())
+
+    def make_eval_dataloader(self) -> None:
+        """Make the evaluation loader; once."""
+        if self.eval_dataloader is None:
+            self.eval_dataloader = self.get_eval_data_loader()
 
     def _stepping_arguments(self, planned: HookPlan) -> dict[str, Any]:
         """Arguments of a hook that steps; the config's ``options`` belong to the config's own component only."""
@@ -481,13 +501,20 @@ class EpochBasedTrainer(TrainerParts):
         """Where the model is."""
         return next((parameter.device for parameter in self.model.parameters()), torch.device("cpu"))
 
-    def print_cfg(self, notes: Sequence[str] = (), warnings: Sequence[str] = ()) -> None:
-        """Log the config as it is used, with what was moved in it and what is doubtful about it."""
-        for note in notes:
+    def print_cfg(self) -> None:
+        """Log the config as it is used, what was moved in it, what is doubtful about it, and the hooks; once.
+
+        That is when training or evaluation begins: nothing is written for a run that is refused.
+        """
+        if self._printed:
+            return
+        self._printed = True
+        for note in self._notes:
             self.logger.info("config: %s", note)
-        for warning in warnings:
+        for warning in self._warnings:
             self.logger.warning(warning)
         self.logger.info("Training Config\n%s", self.cfg.pretty_text.rstrip())
+        self.logger.info(self.get_hook_info())
 
 
 def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None = None) -> EpochBasedTrainer:
@@ -528,9 +555,16 @@ def _config_of(model: Any) -> str | None:
     return os.path.join(directory, "configuration.json") if directory else None
 
 
+def _unread_keys(prepared: Prepared, keywords: Mapping[str, Any]) -> list[str]:
+    """A sentence for the keys of the config that nobody reads."""
+    plan = make_plan(prepared.config, keywords)
+    keys = [problem.key for problem in unread(fates(prepared.original, prepared.config, prepared.moves, plan))]
+    return [f"nothing reads {', '.join(keys)} (`adapter explain` shows the nearest known keys)"] if keys else []
+
+
 def _unknown_keywords(kwargs: Mapping[str, Any]) -> list[str]:
     """A sentence for each constructor keyword that nobody reads."""
-    known = (*PLAN_KEYWORDS, *OTHER_KEYWORDS)
+    known = (*inspect.signature(EpochBasedTrainer).parameters, *PLAN_KEYWORDS, *OTHER_KEYWORDS)
     return [
         f"keyword '{name}' is not known to the trainer and has no effect"
         + (f"; did you mean '{nearest(name, known)}'?" if nearest(name, known) else "")

@@ -16,7 +16,7 @@ from adapter.checkpoint import files
 from adapter.config import Config
 from adapter.data.build import build_dataset
 from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
-from adapter.data.dataset import wrap_dataset
+from adapter.data.dataset import has_length, wrap_dataset
 from adapter.data.loader import build_loader
 from adapter.data.preprocessor import build_preprocessor
 from adapter.errors import ConfigError, Problem
@@ -103,13 +103,18 @@ class TrainerParts(BaseTrainer):
     def get_train_dataloader(self) -> DataLoader[Any]:
         """The training data loader."""
         dataset = _needed(self.train_dataset, "train_dataset", "dataset.train")
-        return build_loader(
+        loader = build_loader(
             dataset,
             self.plan.train_loader,
             collate_fn=self.train_data_collator,
             sampler=self._samplers["train"],
             seed=self._seed,
         )
+        if has_length(dataset) and len(loader) == 0:
+            samples, batch = len(dataset), self.plan.train_loader.batch_size
+            found = f"{samples} samples make no batch of {batch}" + (" with drop_last" if samples else "")
+            raise ConfigError(Problem("train.dataloader", found, fix="use a smaller batch_size_per_gpu, or more data"))
+        return loader
 
     def get_eval_data_loader(self) -> DataLoader[Any]:
         """The evaluation data loader."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -84,6 +85,8 @@ def load(path: Path, what: str = "checkpoint") -> Any:
             return load_file(path)
         with torch.serialization.safe_globals(_numpy_state_types()):
             return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ValueError(f"'{path}' is not a {what}: it is damaged, or holds objects that would run code") from error
     except Exception as error:  # torch raises a dozen kinds for a damaged file
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ValueError(f"cannot load the {what} '{path}': {reason}") from error
@@ -99,6 +102,8 @@ def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
         FileNotFoundError: No weights there.
     """
     given = Path(path)
+    if given.is_dir() or (given.suffix not in ("", ".pth", ".bin", ".safetensors") and given.is_file()):
+        raise FileNotFoundError(f"'{path}' is no checkpoint; name a .pth, .bin or .safetensors file, or a prefix")
     name = given.name.removesuffix(STATE_SUFFIX).removesuffix(WEIGHTS_SUFFIX)
     weights = given if given.suffix in (".bin", ".safetensors") else given.with_name(name + WEIGHTS_SUFFIX)
     state = given.with_name(name + STATE_SUFFIX)

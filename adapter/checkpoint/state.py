@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from adapter.checkpoint import files
 from adapter.seeding import random_state
+from adapter.version import package_version
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,11 +87,3 @@ def numbered_hooks(trainer: EpochBasedTrainer) -> Iterator[tuple[str, Hook]]:
         name = type(hook).__name__
         yield f"{name}-{seen[name]}", hook
         seen[name] += 1
-
-
-def package_version() -> str:
-    """Version of this distribution; ``unknown`` when it runs from a source tree that was never installed."""
-    try:
-        return version("ms-lightning-adapter")
-    except PackageNotFoundError:
-        return "unknown"

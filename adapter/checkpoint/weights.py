@@ -24,6 +24,8 @@ def load_weights(model: nn.Module, weights: Mapping[str, Any], strict: bool = Fa
     Raises:
         ValueError: A shape that does not fit, or with ``strict`` a name.
     """
+    if not isinstance(weights, Mapping):
+        raise ValueError(f"no weights there: expected names and tensors, found {type(weights).__name__}")
     try:
         result = model.load_state_dict(weights, strict=strict)
     except RuntimeError as error:

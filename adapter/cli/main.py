@@ -14,6 +14,7 @@ from types import ModuleType
 from adapter import cli
 from adapter.cli.trainer_arguments import split_trainer_arguments
 from adapter.errors import ConfigError, nearest
+from adapter.version import package_version
 
 FAILURE, CONFIG_ERROR, INTERRUPTED, READER_GONE = 1, 2, 130, 141
 MORE_HELP = """`adapter COMMAND --help` explains a command.
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     first = overview.parse_args(words[:1])
     name = first.command
     if first.version:
-        print(f"adapter {_version()}")
+        print(f"adapter {package_version()}")
         return 0
     if name not in commands:
         guess = nearest(name, commands)
@@ -93,15 +94,6 @@ def _overview(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
     return parser
 
 
-def _version() -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version("ms-lightning-adapter")
-    except metadata.PackageNotFoundError:
-        return "(not installed, run from its source folder)"
-
-
 def _summary(command: ModuleType) -> str:
     return (command.__doc__ or "").partition("\n")[0]
 
@@ -110,7 +102,8 @@ def _run(name: str, command: ModuleType, words: Sequence[str]) -> int:
     """The command's exit status; errors become a short text on stderr."""
     try:
         status: int = command.run(parse(name, command, words))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by whoever started the process
+            sys.stdout.flush()
         return status
     except ConfigError as error:
         print(error, file=sys.stderr)

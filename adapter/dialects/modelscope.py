@@ -40,23 +40,29 @@ def merge_default_hooks(config: Config) -> None:
     train["hooks"] = hooks
 
 
-def move_old_keys(config: Config) -> list[Move]:
-    """Move old spellings to the documented keys, in place; says what became of each."""
-    return [*move_flat_keys(config), *_move_hooks(config)]
+def move_old_keys(config: Config, original: Config | None = None) -> list[Move]:
+    """Move old spellings to the documented keys, in place; says what became of each.
+
+    Args:
+        config: After ``merge_default_hooks``.
+        original: Before it, so that a hook the user wrote like a default one is known for the user's.
+    """
+    written = original.safe_get("train.hooks") if original is not None else None
+    types = {_type_of(hook) for hook in written} if isinstance(written, list) else set()
+    return [*move_flat_keys(config), *_move_hooks(config, types)]
 
 
-def _move_hooks(config: Config) -> list[Move]:
-    """Take the hooks that have a key of their own out of ``train.hooks``."""
+def _move_hooks(config: Config, written: set[str]) -> list[Move]:
+    """Take the hooks that have a key of their own out of ``train.hooks``; ``written`` are types the user listed."""
     hooks = config.safe_get("train.hooks")
     if not isinstance(hooks, list):
         return []
     moves: dict[int, Move] = {}
     taken = {key: f"{key} is given too, and wins" for key in HOOK_KEYS.values() if config.safe_get(key) is not None}
     for index, hook in reversed(list(enumerate(hooks))):
-        key, default = HOOK_KEYS.get(_type_of(hook), ""), hook in DEFAULT_HOOKS
+        key, default = HOOK_KEYS.get(_type_of(hook), ""), hook in DEFAULT_HOOKS and _type_of(hook) not in written
         if key in taken:
-            if default:
-                _fill(config.safe_get(key), hook)
+            _fill(config.safe_get(key), _default(hook))
             moves[index] = Move(f"train.hooks[{index}]", "", "dropped", taken[key], default)
         elif key and has_room(config, key):
             config.merge_from_dict({key: {name: value for name, value in hook.items() if name != "type"}})
@@ -68,6 +74,11 @@ def _move_hooks(config: Config) -> list[Move]:
         old: Move(f"train.hooks[{old}]", f"train.hooks[{new}]", "same") for new, old in enumerate(kept) if new != old
     }
     return [moves[index] for index in sorted(moves)]
+
+
+def _default(hook: Any) -> Mapping[str, Any]:
+    """The default hook of a hook's type; empty when there is none."""
+    return next((default for default in DEFAULT_HOOKS if default["type"] == _type_of(hook)), {})
 
 
 def _fill(section: Any, default: Mapping[str, Any]) -> None:

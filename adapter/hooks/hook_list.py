@@ -49,21 +49,16 @@ class HookList:
 
     def run(self, stage: str, trainer: BaseTrainer) -> None:
         """Run a whole stage."""
-        until, after = self._calls.get(stage) or self._bind(stage)
-        for call in until:
-            call(trainer)
-        for call in after:
-            call(trainer)
+        for calls in self._calls.get(stage) or self._bind(stage):
+            run_calls(calls, stage, trainer)
 
     def run_until_update(self, stage: str, trainer: BaseTrainer) -> None:
         """Run a stage's hooks up to and including OptimizerHook's priority."""
-        for call in (self._calls.get(stage) or self._bind(stage))[0]:
-            call(trainer)
+        run_calls((self._calls.get(stage) or self._bind(stage))[0], stage, trainer)
 
     def run_after_update(self, stage: str, trainer: BaseTrainer) -> None:
         """Run a stage's hooks after OptimizerHook's priority."""
-        for call in (self._calls.get(stage) or self._bind(stage))[1]:
-            call(trainer)
+        run_calls((self._calls.get(stage) or self._bind(stage))[1], stage, trainer)
 
     def in_stage(self, stage: str) -> list[Hook]:
         """Hooks that do something in a stage, in run order."""
@@ -77,6 +72,20 @@ class HookList:
             half.append(getattr(hook, stage))
         self._calls[stage] = until, after
         return until, after
+
+
+def run_calls(calls: list[Call], stage: str, trainer: BaseTrainer) -> None:
+    """Call the hooks' methods; one that fails is named in the log."""
+    call = None
+    try:
+        for call in calls:
+            call(trainer)
+    except Exception:
+        name = type(getattr(call, "__self__", call)).__name__
+        trainer.logger.error(
+            "%s failed in stage %s, epoch %d, iteration %d", name, stage, trainer.epoch + 1, trainer.iter + 1
+        )
+        raise
 
 
 def run_order(hook: Hook) -> tuple[int, int]:

@@ -49,6 +49,8 @@ class OptimizerHook(Hook):
         stepping = self.every_n_iters(trainer, self.cumulative_iters)
         outputs = trainer.train_outputs
         for key in self.loss_keys:
+            if key not in outputs:
+                raise KeyError(f"the model's output has no '{key}' to train on; it has: {', '.join(map(str, outputs))}")
             if self.cumulative_iters > 1:
                 outputs[key] = outputs[key] / self.cumulative_iters
             trainer.backward(outputs[key], synchronize=stepping, retain_graph=key != self.loss_keys[-1])

@@ -36,6 +36,18 @@ EXPECTED_WARNINGS = (
 )
 
 
+# Arguments of lightning.Trainer that would do nothing, or harm, beside the hooks -> what does it instead.
+DECIDED_ELSEWHERE = {
+    "accumulate_grad_batches": "train.optimizer.options.cumulative_iters",
+    "gradient_clip_val": "train.optimizer.options.grad_clip",
+    "gradient_clip_algorithm": "train.optimizer.options.grad_clip",
+    "val_check_interval": "evaluation.period",
+    "check_val_every_n_epoch": "evaluation.period",
+    "num_sanity_val_steps": "evaluation.period",
+    "barebones": "the default, which leaves out all of Lightning's own output",
+}
+
+
 def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
     """The Lightning trainer for a plan.
 
@@ -45,13 +57,20 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
     Raises:
         ConfigError: Arguments that Lightning refuses, or that ask for what this version does not have.
     """
+    refused = [
+        Problem(f"trainer.{name}", "is not Lightning's to decide here", fix=f"use {use}")
+        for name, use in DECIDED_ELSEWHERE.items()
+        if owner.trainer_args.get(name) is not None
+    ]
+    if refused:
+        raise ConfigError(refused)
     arguments: dict[str, Any] = {
         "accelerator": "auto",
         "devices": 1,
         "logger": False,
         "enable_checkpointing": False,
         "enable_model_summary": False,
-        "enable_progress_bar": sys.stderr.isatty(),
+        "enable_progress_bar": sys.stderr is not None and sys.stderr.isatty(),
         "num_sanity_val_steps": 0,
         "inference_mode": False,  # what an evaluation leaves in a model may be part of a graph later
         "use_distributed_sampler": False,  # the data loader builder puts its own
@@ -99,6 +118,8 @@ def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
     """Train. Ctrl-C and SystemExit pass through as themselves."""
     with quiet(), interrupts_kept():
         trainer.fit(owner.module, datamodule=DataModule(owner))
+    if trainer.received_sigterm:
+        raise SystemExit(143)  # 128 + SIGTERM: whoever asked for the end must not take it for a finished run
 
 
 def validate(owner: EpochBasedTrainer, trainer: L.Trainer, other_data: bool = False) -> None:

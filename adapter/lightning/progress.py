@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import lightning as L
 from lightning.pytorch.callbacks import TQDMProgressBar
+from lightning.pytorch.callbacks.progress.tqdm_progress import Tqdm
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -19,8 +21,26 @@ class ProgressBar(TQDMProgressBar):
     """
 
     def __init__(self, owner: EpochBasedTrainer) -> None:
-        super().__init__(refresh_rate=10)
+        super().__init__()
+        self._drawn = 0.0
         self.owner = owner
+
+    def on_train_epoch_start(self, trainer: L.Trainer, *args: Any) -> None:
+        """Count epochs from 1, as the log lines do."""
+        super().on_train_epoch_start(trainer, *args)
+        self.train_progress_bar.set_description(f"Epoch {trainer.current_epoch + 1}")
+
+    def init_validation_tqdm(self) -> Tqdm:
+        """No second bar: an evaluation is announced by its log line."""
+        return Tqdm(disable=True)
+
+    def _should_update(self, current: int, total: int | float) -> bool:
+        """Draw ten times a second, however long an iteration takes."""
+        now = time.monotonic()
+        due = self.is_enabled and (now - self._drawn >= 0.1 or current == total)
+        if due:
+            self._drawn = now
+        return due
 
     def get_metrics(self, trainer: L.Trainer, pl_module: L.LightningModule) -> dict[str, Any]:
         """Lightning's own entries and the losses of the last log line."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from torch.optim import Optimizer
+from torch.optim import LBFGS, Optimizer
 
 from adapter.errors import ConfigError, Problem
 from adapter.registry import OPTIMIZERS, check_arguments
@@ -43,20 +43,37 @@ def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
 
 
 def check_optimizer(component: Component) -> type[Optimizer]:
-    """The class of the optimizer a config names, after a trial with one parameter.
+    """The class of the optimizer a config names, after a trial.
+
+    Raises:
+        ConfigError: See :func:`try_optimizer`.
+    """
+    return type(try_optimizer(component))
+
+
+def try_optimizer(component: Component) -> Optimizer:
+    """The optimizer a config names, over one parameter that belongs to no model.
 
     Raises:
         ConfigError: Unknown name, arguments the optimizer does not take, or values it refuses.
     """
     key = component.key or "optimizer"
     cls: type[Optimizer] = OPTIMIZERS.resolve(component.type, f"{key}.type")
+    if issubclass(cls, LBFGS):
+        raise ConfigError(
+            Problem(
+                f"{key}.type",
+                "LBFGS evaluates the model several times a step, which the training step here does not do",
+                allowed="any other optimizer",
+                kind="name",
+            )
+        )
     args = {name: value for name, value in component.args.items() if name != "param_groups"}
-    check_arguments(cls, {"params": None, **args}, key)
+    check_arguments(cls, args, key, passed=("params",))
     try:
-        cls([nn.Parameter(torch.zeros(1))], **args)
+        return cls([nn.Parameter(torch.zeros(1))], **args)
     except (TypeError, ValueError) as error:
         raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
-    return cls
 
 
 def split_parameters(model: nn.Module, groups: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, Any]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import LRScheduler
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from adapter.errors import ConfigError, Problem
 from adapter.registry import LR_SCHEDULER, check_arguments
@@ -35,18 +36,38 @@ def build_scheduler(optimizer: Optimizer, component: Component) -> LRScheduler:
     return scheduler
 
 
-def check_scheduler(component: Component) -> Any:
-    """The class of the scheduler a config names, which takes the arguments given; nothing is built.
+def check_scheduler(component: Component, optimizer: Optimizer | None = None) -> Any:
+    """The class of the scheduler a config names, which takes the arguments given.
+
+    Args:
+        component: From the config.
+        optimizer: One that belongs to no model: the scheduler is built over it and makes a step, on trial.
 
     Raises:
-        ConfigError: Unknown name, something that is not a scheduler, or arguments it does not take.
+        ConfigError: Unknown name, something that is not a scheduler, arguments it does not take, or values it refuses.
     """
     key = component.key or "lr_scheduler"
     cls = LR_SCHEDULER.resolve(component.type, f"{key}.type")
     if inspect.isclass(cls) and not issubclass(cls, LRScheduler):
         raise _not_a_scheduler(component.type, key)
-    check_arguments(cls, {"optimizer": None, **component.args}, key)
+    check_arguments(cls, component.args, key, passed=("optimizer",))
+    if optimizer is not None:
+        try:
+            _try(cls(optimizer, **component.args))
+        except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:  # torch raises all of them
+            reason = str(error).strip("'\"").replace("\\n", " ")
+            raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason}")) from error
     return cls
+
+
+def _try(scheduler: Any) -> None:
+    """Make a step; whatever the scheduler watches is at 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the optimizer has not stepped before
+        if isinstance(scheduler, ReduceLROnPlateau):
+            scheduler.step(0.0)
+        elif isinstance(scheduler, LRScheduler):
+            scheduler.step()
 
 
 def _not_a_scheduler(name: str, key: str) -> ConfigError:

@@ -18,9 +18,7 @@ from adapter.schema.hooks import (
 
 @dataclass(frozen=True, kw_only=True)
 class DataLoader:
-    """A data loader; any other keyword of ``torch.utils.data.DataLoader`` may be given too."""
-
-    OPEN = "DataLoader"
+    """A data loader: what ``torch.utils.data.DataLoader`` takes, less what is passed in code."""
 
     batch_size_per_gpu: Annotated[
         int, Doc("Samples per batch and process.", unit="samples", minimum=1, target="batch_size")
@@ -35,6 +33,12 @@ class DataLoader:
     prefetch_factor: Annotated[
         int | None, Doc("Batches loaded ahead by each loading process.", unit="batches", minimum=1)
     ] = None
+    timeout: Annotated[float, Doc("Longest wait for a batch; 0 waits forever.", unit="seconds", minimum=0)] = 0
+    multiprocessing_context: Annotated[
+        str | None, Doc("How loading processes start.", choices=("fork", "spawn", "forkserver"))
+    ] = None
+    pin_memory_device: Annotated[str, Doc("Device that pin_memory is for.")] = ""
+    in_order: Annotated[bool, Doc("Give batches in the order of the sampler, not as they become ready.")] = True
 
 
 @dataclass(frozen=True, kw_only=True)

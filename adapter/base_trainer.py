@@ -56,6 +56,7 @@ class BaseTrainer(ABC):
         self._epoch_ends = self._stop_training = False
         self._deferred: list[Callable[[], object]] = []
         self.parallel_groups: dict[str, Any] = {}
+        self._end_if_asked: Callable[[], None] = lambda: None
 
     @abstractmethod
     def train(self, *args: Any, **kwargs: Any) -> None:
@@ -144,6 +145,7 @@ class BaseTrainer(ABC):
     def end_iter(self) -> None:
         """Count an iteration; its hooks have run."""
         self._do_deferred()
+        self._end_if_asked()
         self._iter += 1
 
     def end_epoch(self) -> None:
@@ -152,6 +154,7 @@ class BaseTrainer(ABC):
         try:
             self.invoke_hook("after_train_epoch")
             self._do_deferred()
+            self._end_if_asked()
         finally:
             self._epoch_ends, self._deferred = False, []
         self.go_to(self._epoch + 1, self._iter, 0)

@@ -63,10 +63,8 @@ def fit(request: Request) -> EpochBasedTrainer:
     checkpoint = request.resume
     if checkpoint == "last":
         from adapter.checkpoint.files import newest_pair
-        from adapter.hooks.checkpoint import CheckpointHook
 
-        folders = [hook.save_dir for hook in trainer.get_hook(CheckpointHook) if isinstance(hook, CheckpointHook)]
-        checkpoint = str(newest_pair(Path(next(filter(None, folders), trainer.work_dir))))
+        checkpoint = str(newest_pair(Path(trainer.checkpoint_folder)))
     elif checkpoint is not None:
         from adapter.checkpoint.files import pair
 

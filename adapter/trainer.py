@@ -26,9 +26,11 @@ from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.fates import fates, unread
 from adapter.hooks.build import build_hook
+from adapter.hooks.checkpoint import CheckpointHook
 from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from adapter.lightning import engine
+from adapter.lightning.interrupts import Interrupts
 from adapter.lightning.module import TrainingModule
 from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric, plain
@@ -261,7 +263,9 @@ class EpochBasedTrainer(TrainerParts):
         self.print_cfg()
         device = self._engine.strategy.root_device
         try:
-            engine.fit(self, self._engine)
+            with Interrupts(self) as interrupts:
+                self._end_if_asked = interrupts.end_if_asked
+                engine.fit(self, self._engine)
         finally:
             self._engine = None
             self.model.to(device)  # Lightning leaves it on the CPU
@@ -490,6 +494,12 @@ class EpochBasedTrainer(TrainerParts):
             ValueError: The data have no length and ``val_iters_per_epoch`` is not given.
         """
         return self.plan.val_iters_per_epoch or count_batches(self.eval_dataloader, "val_iters_per_epoch")
+
+    @property
+    def checkpoint_folder(self) -> str:
+        """Where CheckpointHook saves; the work directory without one."""
+        folders = [hook.save_dir for hook in self.get_hook(CheckpointHook) if isinstance(hook, CheckpointHook)]
+        return next(filter(None, folders), self.work_dir)
 
     @property
     def metrics(self) -> list[str]:

@@ -19,10 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     parser.add_argument(
         "--resume",
-        nargs="?",
-        const="last",
         metavar="CHECKPOINT",
-        help="go on from a checkpoint pair as if never stopped (default: the newest one in the work directory)",
+        help="go on from a checkpoint pair as if never stopped; `last` is the newest one in the work directory",
     )
 
 

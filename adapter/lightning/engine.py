@@ -118,8 +118,6 @@ def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
     """Train. Ctrl-C and SystemExit pass through as themselves."""
     with quiet(), interrupts_kept():
         trainer.fit(owner.module, datamodule=DataModule(owner))
-    if trainer.received_sigterm:
-        raise SystemExit(143)  # 128 + SIGTERM: whoever asked for the end must not take it for a finished run
 
 
 def validate(owner: EpochBasedTrainer, trainer: L.Trainer, other_data: bool = False) -> None:

@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache
+from types import MethodType
 from typing import Any
 
 from torch import nn
@@ -16,7 +17,7 @@ def takes_one_mapping(model: nn.Module) -> bool:
 
     That is the case when its only parameter is called ``input`` or ``inputs``, or is annotated as a mapping.
     """
-    return _one_mapping(getattr(model.forward, "__func__", model.forward))
+    return _one_mapping(*_bare(model.forward))
 
 
 def _is_mapping(annotation: object) -> bool:
@@ -43,7 +44,7 @@ def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
     """
     if type(batch) is dict or isinstance(batch, Mapping):
         outputs = model(batch) if takes_one_mapping(model) else model(**batch)
-    elif isinstance(batch, (tuple, list)) and _positions(getattr(model.forward, "__func__", model.forward)) > 1:
+    elif isinstance(batch, (tuple, list)) and _positions(*_bare(model.forward)) > 1:
         outputs = model(*batch)
     else:
         outputs = model(batch)
@@ -65,19 +66,30 @@ def losses_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in outputs.items() if "loss" in name and value is not None}
 
 
+def _bare(forward: Callable[..., Any]) -> tuple[Callable[..., Any], bool]:
+    """The function below a method, which can be kept without keeping its model alive, and whether there was one."""
+    function = getattr(forward, "__func__", None)
+    return (forward, False) if function is None else (function, True)
+
+
 @lru_cache(maxsize=256)
-def _one_mapping(forward: Callable[..., Any]) -> bool:
+def _one_mapping(forward: Callable[..., Any], is_method: bool) -> bool:
     """``takes_one_mapping`` of a bare function; kept, since reading a signature takes longer than a small step."""
-    parameters = [p for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+    parameters = _parameters(forward, is_method)
     if len(parameters) != 1 or parameters[0].kind is not parameters[0].POSITIONAL_OR_KEYWORD:
         return False
     return parameters[0].name in ("input", "inputs") or _is_mapping(parameters[0].annotation)
 
 
 @lru_cache(maxsize=256)
-def _positions(forward: Callable[..., Any]) -> float:
-    """How many arguments a bare function takes by position, ``self`` left out."""
-    parameters = [p for p in inspect.signature(forward).parameters.values() if p.name != "self"]
+def _positions(forward: Callable[..., Any], is_method: bool) -> float:
+    """How many arguments of a batch a bare function takes by position."""
+    parameters = _parameters(forward, is_method)
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return float("inf")
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def _parameters(forward: Callable[..., Any], is_method: bool) -> list[inspect.Parameter]:
+    """Parameters for the batch: without a method's first, whatever it is called."""
+    return list(inspect.signature(MethodType(forward, forward) if is_method else forward).parameters.values())

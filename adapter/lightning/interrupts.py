@@ -1,0 +1,75 @@
+"""Ctrl-C and SIGTERM: finish the iteration, save a pair to go on from, then end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+NAME = "interrupted"  # of the pair
+
+
+class Interrupts:
+    """Holds back SIGINT and SIGTERM while a run trains; a second one ends it at once.
+
+    Signals reach the main thread only: in another thread this does nothing.
+
+    Args:
+        owner: The trainer, which asks :meth:`end_if_asked` when an iteration or an epoch is complete.
+    """
+
+    def __init__(self, owner: EpochBasedTrainer) -> None:
+        self.owner = owner
+        self.received: signal.Signals | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._receive)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self.received is not None:
+            self.end(signal.Signals(number))
+        self.received = signal.Signals(number)
+        self.owner.logger.warning("%s: ending after this iteration; once more ends at once", self.received.name)
+
+    def end_if_asked(self) -> None:
+        """Save the pair and end the run, if a signal has come.
+
+        Raises:
+            KeyboardInterrupt: After SIGINT.
+            SystemExit: After SIGTERM, with status 143.
+        """
+        if self.received is None:
+            return
+        from adapter.checkpoint.state import save_trainer_state, save_weights
+
+        prefix = Path(self.owner.checkpoint_folder, NAME)
+        save_weights(self.owner, prefix)
+        save_trainer_state(self.owner, prefix)
+        self.owner.logger.warning("saved %s.pth; --resume goes on from there", prefix)
+        self.end(self.received)
+
+    @staticmethod
+    def end(number: signal.Signals) -> None:
+        """End the run as the signal would have.
+
+        Raises:
+            KeyboardInterrupt: For SIGINT.
+            SystemExit: For SIGTERM, with status 143, so that nobody takes it for a finished run.
+        """
+        if number is signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + number)

@@ -119,6 +119,8 @@ def _documented(path: str, value: Any, place: Place, plan: Plan) -> Fate:
         return Fate(path, value, "dropped", note=f"{replaced} replaces the hook that these options are for")
     if place.hook:
         return _of_hook(path, value, place)
+    if place.doc.no_effect:
+        return Fate(path, value, "dropped", note=place.doc.no_effect)
     return Fate(path, value, "same", place.target, _null(value))
 
 

@@ -209,8 +209,8 @@ class EpochBasedTrainer(TrainerParts):
     def _init_state(self, kwargs: Mapping[str, Any]) -> None:
         """Counters, and what training and evaluation fill in."""
         self._keywords = {name: kwargs[name] for name in PLAN_KEYWORDS if kwargs.get(name) is not None}
-        if "work_dir" in self._keywords:
-            self._keywords["work_dir"] = os.fspath(self._keywords["work_dir"])
+        if isinstance(kwargs.get("work_dir"), os.PathLike):
+            self._keywords["work_dir"] = os.fspath(kwargs["work_dir"])
         self.requested_device: str | None = kwargs.get("device")
         self.trainer_args = dict(kwargs.get("trainer_args") or {})
         for limit, keyword in LIMITS.items():

@@ -110,18 +110,14 @@ class TrainerParts(BaseTrainer):
             sampler=self._samplers["train"],
             seed=self._seed,
         )
-        if has_length(dataset) and len(loader) == 0:
-            samples, batch = len(dataset), self.plan.train_loader.batch_size
-            found = f"{samples} samples make no batch of {batch}" + (" with drop_last" if samples else "")
-            raise ConfigError(Problem("train.dataloader", found, fix="use a smaller batch_size_per_gpu, or more data"))
-        return loader
+        return _not_empty(loader, "train.dataloader")
 
     def get_eval_data_loader(self) -> DataLoader[Any]:
         """The evaluation data loader."""
         if self.eval_dataset is None:
             self.eval_dataset = self.build_dataset(None, "val", self.eval_preprocessor)
         dataset = _needed(self.eval_dataset, "eval_dataset", "dataset.val")
-        return build_loader(
+        loader = build_loader(
             dataset,
             self.plan.eval_loader,
             collate_fn=self.eval_data_collator,
@@ -129,6 +125,7 @@ class TrainerParts(BaseTrainer):
             seed=self._seed,
             key="evaluation.dataloader",
         )
+        return _not_empty(loader, "evaluation.dataloader")
 
     def get_predict_dataloader(self, predict_datasets: Any) -> DataLoader[Any]:
         """The data loader of a prediction: as for evaluation, in the order of the data."""
@@ -176,6 +173,20 @@ def _needed(dataset: Any, keyword: str, key: str) -> Any:
             )
         )
     return dataset
+
+
+def _not_empty(loader: DataLoader[Any], key: str) -> DataLoader[Any]:
+    """The loader, unless its data are known to make no batch.
+
+    Raises:
+        ConfigError: They make none.
+    """
+    dataset: Any = loader.dataset
+    if has_length(dataset) and len(loader) == 0:
+        why = " with drop_last" if len(dataset) else ""
+        found = f"{len(dataset)} samples make no batch of {loader.batch_size}{why}"
+        raise ConfigError(Problem(key, found, fix="use a smaller batch_size_per_gpu, or more data"))
+    return loader
 
 
 def _folder_of(cfg: Config) -> Path:

@@ -81,6 +81,27 @@ def rows(config):
         ({"experiment": {"name": "x"}}, "experiment.name", "unread", "a key of your own"),
         ({"train": {"criterion": {"name": "x"}}}, "train.criterion.name", "unread", "nothing reads it"),
         ({"dataset": {"test": {}}}, "dataset.test", "same", "data: test"),
+        (
+            {"train": {"parallel": {"find_unused_parameters": True}}},
+            "train.parallel.find_unused_parameters",
+            "dropped",
+            "this version trains in one process",
+        ),
+        ({"parallel": {"bucket_cap_mb": 25}}, "parallel.bucket_cap_mb", "dropped", "trains in one process"),
+        (
+            {"train": {"dataloader": {"pin_memory": True}}},
+            "train.dataloader.pin_memory",
+            "same",
+            "training data loader: pin_memory",
+        ),
+        (
+            {"train": {"dataloader": {"pin_memry": True}}},
+            "train.dataloader.pin_memry",
+            "unread",
+            "did you mean pin_memory?",
+        ),
+        ({"evaluation": {"dataloader": {"wrker": 1}}}, "evaluation.dataloader.wrker", "unread", ""),
+        ({"train": {"dataloader": {"worker_init_fn": "x"}}}, "train.dataloader.worker_init_fn", "unread", "nothing"),
     ],
 )
 def test_documented_keys(config, key, fate, said):

@@ -74,6 +74,44 @@ REFUSED: dict[str, tuple[dict[str, Any], str, list[str]]] = {
         ["cannot import 'no_such.Hook'"],
     ),
     "hook of another kind": ({"train__hooks": [{"type": "json.JSONEncoder"}]}, "train.hooks[0].type", ["is no hook"]),
+    "optimizer value": ({"train__optimizer__momentum": "foo"}, "train.optimizer", ["SGD refuses its arguments"]),
+    "optimizer value of another kind": (
+        {"train__optimizer": {"type": "Adam", "betas": 0.9}},
+        "train.optimizer",
+        ["Adam refuses its arguments"],
+    ),
+    "optimizer that steps otherwise": (
+        {"train__optimizer": {"type": "LBFGS"}},
+        "train.optimizer.type",
+        ["LBFGS evaluates the model several times a step", "any other optimizer"],
+    ),
+    "what is passed in code": (
+        {"train__optimizer__params": [1]},
+        "train.optimizer.params",
+        ["SGD takes no argument 'params'"],
+    ),
+    "scheduler value": ({"train__lr_scheduler__step_size": "x"}, "train.lr_scheduler", ["StepLR refuses"]),
+    "scheduler value that fails in a step": (
+        {"train__lr_scheduler__step_size": 0},
+        "train.lr_scheduler",
+        ["StepLR refuses its arguments: integer modulo by zero"],
+    ),
+    "scheduler in the middle": ({"train__lr_scheduler__last_epoch": 5}, "train.lr_scheduler", ["'initial_lr'"]),
+    "scheduler without its length": (
+        {"train__lr_scheduler": {"type": "OneCycleLR", "max_lr": 0.1}},
+        "train.lr_scheduler",
+        ["total_steps"],
+    ),
+    "scheduler of a function": (
+        {"train__lr_scheduler": {"type": "LambdaLR", "lr_lambda": "lambda n: n"}},
+        "train.lr_scheduler",
+        ["'str' object is not callable"],
+    ),
+    "no batch": (
+        {"train__dataloader": {"batch_size_per_gpu": 64, "workers_per_gpu": 0, "drop_last": True}},
+        "train.dataloader",
+        ["16 samples make no batch of 64 with drop_last", "smaller batch_size_per_gpu"],
+    ),
     "metric": ({"evaluation__metrics": ["acuracy"]}, "evaluation.metrics[0]", ["'acuracy'", "'accuracy'"]),
     "metric argument": (
         {"evaluation__metrics": [{"type": "loss-metric", "loss_kee": "loss"}]},
@@ -252,7 +290,7 @@ def test_imports_that_a_config_asks_for_need_trust(declared: Any, own: Path, tmp
 @pytest.mark.parametrize("key", ["plugins", "allow_remote"])
 def test_code_of_others_needs_trust(key: str, tmp_path: Path) -> None:
     path = alone(tmp_path, **{key: True if key == "allow_remote" else ["package"]})
-    with pytest.raises(RuntimeError, match=f"declares {key}"):
+    with pytest.raises(ConfigError, match=r"plugins: the config asks to run code.*\s+fix: .*--trust-remote-code"):
         pipeline.build(request(path))
 
 
@@ -264,17 +302,26 @@ def test_a_file_is_imported_once(own: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("absent_file.py", "cannot import 'absent_file.py': no file"),
-        ("absent_module_of_a_test", "cannot import 'absent_module_of_a_test': No module named"),
+        ("absent_file.py", "cannot import 'absent_file.py': FileNotFoundError: no file"),
+        ("absent_module_of_a_test", "cannot import 'absent_module_of_a_test': ModuleNotFoundError: No module named"),
         ("json.py", "its name is that of a module already imported"),
+        ("broken_code_of_a_test.py", "SyntaxError: '\\(' was never closed"),
+        ("dividing_code_of_a_test.py", "ZeroDivisionError: division by zero"),
+        ("dividing_code_of_a_test", "ZeroDivisionError: division by zero"),
+        ("leaving_code_of_a_test.py", "SystemExit: 7"),
     ],
 )
 def test_code_that_cannot_be_imported_is_refused(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("")
+    (tmp_path / "broken_code_of_a_test.py").write_text("print(")
+    (tmp_path / "dividing_code_of_a_test.py").write_text("1 / 0")
+    (tmp_path / "leaving_code_of_a_test.py").write_text("raise SystemExit(7)")
     path = list(sys.path)
-    with pytest.raises(ConfigError, match=text):
+    with pytest.raises(ConfigError, match=text) as caught:
         pipeline.import_user_code([name])
+    assert [problem.key for problem in caught.value.problems] == ["--import"]
     assert sys.path == path
+    assert name.removesuffix(".py") == "json" or name.removesuffix(".py") not in sys.modules
 
 
 # whole runs
@@ -305,3 +352,23 @@ def test_explain_says_where_each_key_goes_and_writes_nothing(tmp_path: Path) -> 
     assert "9" in text
     assert "did you mean" in text.lower()
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["alone.pth", "alone", "output/pytorch_model.bin"])
+def test_going_on_needs_a_trainer_state(name: str, tmp_path: Path) -> None:
+    path = alone(tmp_path)
+    pipeline.fit(request(path))
+    work = tmp_path / "work"
+    (work / "alone.pth").write_bytes((work / "epoch_1.pth").read_bytes())
+    before = {each: each.stat().st_mtime_ns for each in work.rglob("*")}
+    with pytest.raises(ConfigError, match=rf"--resume: '.*{name}' has no trainer state beside it.*\s+fix: name a pair"):
+        pipeline.fit(request(path, resume=str(work / name), overrides={"train.max_epochs": 2}))
+    assert {each: each.stat().st_mtime_ns for each in work.rglob("*")} == before
+
+
+@pytest.mark.parametrize("name", ["epoch_1", "epoch_1.pth", "epoch_1_trainer_state.pth"])
+def test_going_on_from_either_file_of_a_pair(name: str, tmp_path: Path) -> None:
+    path = alone(tmp_path)
+    pipeline.fit(request(path))
+    trainer = pipeline.fit(request(path, resume=str(tmp_path / "work" / name), overrides={"train.max_epochs": 2}))
+    assert (trainer.epoch, trainer.iter) == (2, 8)

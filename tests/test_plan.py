@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from adapter.config.config import Config
+from adapter.errors import ConfigError
 from adapter.hooks.hook import Hook
-from adapter.plan import Component, LoaderPlan, make_plan, priority_of
+from adapter.plan import Component, LoaderPlan, check_writable, make_plan, priority_of
 from adapter.registry import HOOKS
 from adapter.schema.hook_list import HookPlan
 from tests.golden_cases import NAMES, documented, recording
@@ -118,3 +121,76 @@ def test_priority(name, priority):
 )
 def test_any_config_has_a_plan(config):
     assert [hook.type for hook in make_plan(Config(config)).hooks] == ["OptimizerHook", "LrSchedulerHook"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "passed_on"),
+    [
+        ("pin_memory", True, True),
+        ("persistent_workers", True, True),
+        ("prefetch_factor", 3, True),
+        ("timeout", 5, True),
+        ("multiprocessing_context", "spawn", True),
+        ("pin_memory_device", "cuda", True),
+        ("in_order", False, True),
+        ("pin_memry", True, False),
+        ("worker_init_fn", "x", False),
+        ("collate_fn", "x", False),
+        ("type", "x", False),
+    ],
+)
+@pytest.mark.parametrize("section", ["train", "evaluation"])
+def test_a_loader_is_given_the_options_it_knows(section, option, value, passed_on):
+    plan = make_plan(Config({section: {"dataloader": {"batch_size_per_gpu": 2, option: value}}}))
+    loader = plan.train_loader if section == "train" else plan.eval_loader
+    assert loader.options == ({option: value} if passed_on else {})
+
+
+# the work directory
+
+
+@pytest.mark.parametrize("name", ["", "there", "new", "new/below/it", "link"])
+def test_a_folder_that_can_be_used(tmp_path, name):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    before = sorted(tmp_path.rglob("*"))
+    check_writable(str(tmp_path / name))
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_relative_folder_starts_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_writable("new")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=f"'file/new' cannot be used: '{tmp_path}/file' is not a folder"):
+        check_writable("file/new")
+
+
+@pytest.mark.parametrize("name", ["file", "file/new", "file/new/below"])
+def test_a_file_in_the_way_is_named(tmp_path, name):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError) as caught:
+        check_writable(str(tmp_path / name))
+    (problem,) = caught.value.problems
+    assert problem.key == "train.work_dir"
+    assert problem.found == f"'{tmp_path / name}' cannot be used: '{tmp_path / 'file'}' is not a folder"
+    assert "--work-dir" in problem.fix
+
+
+@pytest.fixture
+def without_rights(tmp_path):
+    """A folder that may not be written to, also by root, who acts as nobody while it is asked."""
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    user = os.getuid()
+    if user == 0:
+        os.setresuid(65534, 0, 0)
+    yield folder
+    if user == 0:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.mark.parametrize("name", ["", "new", "new/below"])
+def test_a_folder_without_the_rights_is_named(without_rights, name):
+    with pytest.raises(ConfigError, match=f"'{without_rights}' cannot be written to"):
+        check_writable(str(without_rights / name))

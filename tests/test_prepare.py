@@ -36,8 +36,8 @@ def test_each_layer_wins_over_those_before_it(top: str, tmp_path: Path) -> None:
         work_dir="keyword" if "keyword" in given else None,
     )
     assert trainer.work_dir == ("./work_dir" if top == "default" else top)
-    Path(trainer.work_dir, f"{trainer.timestamp}.log").unlink()
-    Path(trainer.work_dir).rmdir()
+    trainer.evaluate()
+    assert [path.name for path in tmp_path.iterdir()] == [Path(trainer.work_dir).name]
 
 
 def test_defaults_then_changes_in_code_then_options_then_old_keys_move() -> None:

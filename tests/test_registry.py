@@ -235,7 +235,7 @@ def test_public_names_of_what_is_not_installed(module):
 
 def test_every_public_optimizer_and_scheduler_can_be_named():
     for registry, module in [(OPTIMIZERS, torch.optim), (LR_SCHEDULER, torch.optim.lr_scheduler)]:
-        classes = {name for name in module.__all__ if name[0].isupper()}
+        classes = {name for name in module.__all__ if name[0].isupper()} - {"Optimizer", "LRScheduler"}
         assert classes <= set(registry.names())
 
 
@@ -247,3 +247,42 @@ def test_names_and_problems_import_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("registry", "base"),
+    [(OPTIMIZERS, "Optimizer"), (LR_SCHEDULER, "LRScheduler"), (METRICS, "Metric"), (METRICS, "MetricCollection")],
+)
+def test_a_library_s_base_class_is_nothing_to_be_named(registry, base):
+    assert base not in registry.names()
+    assert registry.problem(base, "type").found == f"unknown {registry.name} '{base}'"
+
+
+@pytest.mark.parametrize(
+    ("args", "keys"),
+    [
+        ({"size": 1}, []),
+        ({}, ["k.size"]),
+        ({"size": 1, "model": 2}, ["k.model"]),
+        ({"model": 2, "depth": 3}, ["k.model", "k.depth", "k.size"]),
+    ],
+)
+def test_what_is_passed_in_code_is_not_for_the_config_to_give(args, keys):
+    def make(model, size):
+        pass
+
+    found = []
+    try:
+        check_arguments(make, args, "k", passed=("model",))
+    except ConfigError as error:
+        found = [problem.key for problem in error.problems]
+    assert found == keys
+
+
+def test_not_even_where_any_argument_is_taken():
+    def make(model, **anything):
+        pass
+
+    check_arguments(make, {"size": 1}, "k", passed=("model",))
+    with pytest.raises(ConfigError, match=r"k\.model: make takes no argument 'model'"):
+        check_arguments(make, {"model": 1}, "k", passed=("model",))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from adapter.errors import ConfigError
 from adapter.seeding import random_state, seed_everything, set_random_state
 
 
@@ -54,5 +55,5 @@ def test_limits(seed):
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, None, "42"])
 def test_refused(seed):
-    with pytest.raises(ValueError, match=r"an integer from 0 to 4294967295, found"):
+    with pytest.raises(ConfigError, match=rf"seed: found {seed!r}; allowed: an integer from 0 to 4294967295$"):
         seed_everything(seed)

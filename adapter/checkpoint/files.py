@@ -86,7 +86,8 @@ def load(path: Path, what: str = "checkpoint") -> Any:
         with torch.serialization.safe_globals(_numpy_state_types()):
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise ValueError(f"'{path}' is not a {what}: it is damaged, or holds objects that would run code") from error
+        reason = "it is damaged, or holds objects that would run code"
+        raise ValueError(f"cannot load the {what} '{path}': {reason}") from error
     except Exception as error:  # torch raises a dozen kinds for a damaged file
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ValueError(f"cannot load the {what} '{path}': {reason}") from error

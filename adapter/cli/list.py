@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> int:
 def _described(entries: Registry) -> str:
     """A line a name; the built-in ones with the first line of their documentation."""
     modules = declared_names(entries.package).get(entries.variable, {}).values() if entries.package else ()
-    summaries = {name: text for module in set(modules) for name, text in _summaries(module)}
+    found = {name: text for module in set(modules) for name, text in _summaries(module)}
+    summaries = {name: text for name, text in found.items() if name in entries}
     width = max(map(len, summaries), default=0)
     return "\n".join(f"{name:{width}}  {summaries.get(name, '')}".rstrip() for name in entries.names())
 

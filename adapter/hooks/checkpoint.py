@@ -111,7 +111,7 @@ class CheckpointHook(Hook):
 
         weights = save_weights(trainer, self.folder / name)
         names = [*(other for other in self.history if other != name), name]
-        surplus = len(names) - (self.max_checkpoint_num or len(names))
+        surplus = max(len(names) - (self.max_checkpoint_num or len(names)), 0)
         self.history = names[surplus:]
         write_output(trainer, self.output_folder, weights)
         trainer.at_stage_end(lambda: self.complete(trainer, name, names[:surplus]))

@@ -82,9 +82,8 @@ def run_calls(calls: list[Call], stage: str, trainer: BaseTrainer) -> None:
             call(trainer)
     except Exception:
         name = type(getattr(call, "__self__", call)).__name__
-        trainer.logger.error(
-            "%s failed in stage %s, epoch %d, iteration %d", name, stage, trainer.epoch + 1, trainer.iter + 1
-        )
+        place = trainer.epoch + 1, trainer.iter
+        trainer.logger.error("%s failed in stage %s, epoch %d, after %d iterations", name, stage, *place)
         raise
 
 

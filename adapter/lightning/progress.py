@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import lightning as L
 from lightning.pytorch.callbacks import TQDMProgressBar
-from lightning.pytorch.callbacks.progress.tqdm_progress import Tqdm
+from lightning.pytorch.callbacks.progress.tqdm_progress import Tqdm, convert_inf
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -26,8 +26,10 @@ class ProgressBar(TQDMProgressBar):
         self.owner = owner
 
     def on_train_epoch_start(self, trainer: L.Trainer, *args: Any) -> None:
-        """Count epochs from 1, as the log lines do."""
-        super().on_train_epoch_start(trainer, *args)
+        """Start the epoch's bar; epochs count from 1, as in the log lines, where Lightning's own count from 0."""
+        self.train_progress_bar.reset()
+        self.train_progress_bar.total = convert_inf(self.total_train_batches)
+        self.train_progress_bar.initial = 0
         self.train_progress_bar.set_description(f"Epoch {trainer.current_epoch + 1}")
 
     def init_validation_tqdm(self) -> Tqdm:

@@ -66,7 +66,11 @@ def column(source: Mapping[str, Any], names: Sequence[str], what: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A metric's value as logs and checkpoints hold it: tensors and numpy values become numbers and lists."""
+    """A metric's value as logs and checkpoints hold it: tensors and numpy values, at any depth, become plain ones."""
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
     if isinstance(value, (Tensor, np.ndarray)):
         return value.item() if value.ndim == 0 else value.tolist()
     return value.item() if isinstance(value, np.generic) else value

@@ -52,7 +52,7 @@ def check_optimizer(component: Component) -> type[Optimizer]:
 
 
 def try_optimizer(component: Component) -> Optimizer:
-    """The optimizer a config names, over one parameter that belongs to no model.
+    """The optimizer a config names, over one parameter that belongs to no model; of two dimensions, which some ask for.
 
     Raises:
         ConfigError: Unknown name, arguments the optimizer does not take, or values it refuses.
@@ -71,7 +71,7 @@ def try_optimizer(component: Component) -> Optimizer:
     args = {name: value for name, value in component.args.items() if name != "param_groups"}
     check_arguments(cls, args, key, passed=("params",))
     try:
-        return cls([nn.Parameter(torch.zeros(1))], **args)
+        return cls([nn.Parameter(torch.zeros(1, 1))], **args)
     except (TypeError, ValueError) as error:
         raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
 

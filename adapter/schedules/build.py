@@ -55,8 +55,9 @@ def check_scheduler(component: Component, optimizer: Optimizer | None = None) ->
         try:
             _try(cls(optimizer, **component.args))
         except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:  # torch raises all of them
-            reason = str(error).strip("'\"").replace("\\n", " ")
-            raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason}")) from error
+            reason = error.args[0] if isinstance(error, KeyError) and error.args else error  # its text would be quoted
+            told = " ".join(str(reason).split())
+            raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {told}")) from error
     return cls
 
 

@@ -99,6 +99,12 @@ def test_refuses_to_load(tmp_path, write):
         files.load(path, "weights")
 
 
+def test_code_is_not_run_and_said_not_to_be(tmp_path):
+    torch.save({"a": Unpickled()}, tmp_path / "a.pth")
+    with pytest.raises(ValueError, match=r"a\.pth': it is damaged, or holds objects that would run code$"):
+        files.load(tmp_path / "a.pth")
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=f"no checkpoint at '{tmp_path / 'a.pth'}'"):
         files.load(tmp_path / "a.pth")
@@ -131,6 +137,15 @@ def test_pair(tmp_path, given, there, weights, state):
 def test_pair_without_weights(tmp_path, given):
     (tmp_path / "epoch_1_trainer_state.pth").write_text("")
     with pytest.raises(FileNotFoundError, match=f"no checkpoint at '{tmp_path / given}'"):
+        files.pair(tmp_path / given)
+
+
+@pytest.mark.parametrize("given", ["folder", "notes.txt", "log.json"])
+def test_pair_of_what_is_no_checkpoint(tmp_path, given):
+    (tmp_path / "folder").mkdir()
+    for name in ("notes.txt", "log.json", "folder.pth", "notes.pth", "notes.txt.pth"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(FileNotFoundError, match=rf"'{tmp_path / given}' is no checkpoint; name a \.pth"):
         files.pair(tmp_path / given)
 
 

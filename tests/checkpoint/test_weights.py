@@ -47,3 +47,10 @@ def test_a_shape_that_does_not_fit():
     weights["0.weight"] = torch.ones(3, 2)
     with pytest.raises(ValueError, match=r"(?s)the weights do not fit the model: .*0\.weight"):
         load_weights(model(), weights)
+
+
+@pytest.mark.parametrize("weights", [[1, 2], torch.ones(2), None, "weights"])
+def test_what_are_no_weights(weights):
+    found = type(weights).__name__
+    with pytest.raises(ValueError, match=f"no weights there: expected names and tensors, found {found}"):
+        load_weights(model(), weights)

@@ -130,6 +130,57 @@ def test_reports_every_problem_at_once(config: Path, tmp_path: Path, capsys: pyt
     assert capsys.readouterr().err.startswith(f"{config}: 3 problems\n")
 
 
+@pytest.mark.parametrize(("key", "value"), [("plugins", ["package"]), ("allow_remote", True)])
+def test_code_of_others_needs_trust(
+    key: str, value: Any, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = write(tmp_path, {key: value})
+    assert main(["fit", str(config), "--work-dir", str(tmp_path / "run")]) == 2
+    err = capsys.readouterr().err
+    assert "the config asks to run code from elsewhere" in err
+    assert "--trust-remote-code" in err
+    assert not (tmp_path / "run").exists()
+    assert main(["fit", str(config), "--work-dir", str(tmp_path / "run"), "--trust-remote-code"]) == 0
+
+
+@pytest.mark.parametrize("seed", ["-1", "4294967296"])
+def test_a_seed_out_of_range_is_refused(
+    seed: str, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit", str(config), "--seed", seed, "--work-dir", str(tmp_path / "run")]) == 2
+    assert f"seed: found {seed}; allowed: an integer from 0 to 4294967295" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_work_dir_that_is_a_file_is_refused(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "run").write_text("mine")
+    assert main(["fit", str(config), "--work-dir", str(tmp_path / "run")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+    assert (tmp_path / "run").read_text() == "mine"
+
+
+def test_weights_alone_are_nothing_to_go_on_from(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fit", str(config), "--work-dir", str(tmp_path / "run")]
+    assert main([*words, "train.max_epochs=1"]) == 0
+    (tmp_path / "run" / "epoch_1_trainer_state.pth").unlink()
+    capsys.readouterr()
+    assert main([*words, "--resume", str(tmp_path / "run" / "epoch_1.pth")]) == 2
+    assert "--resume: " in (err := capsys.readouterr().err)
+    assert "has no trainer state beside it" in err
+
+
+@pytest.mark.parametrize("words", [["--trainer.gradient_clip_val=1.0"], ["--trainer.val_check_interval", "5"]])
+def test_what_hooks_decide_is_not_lightnings(
+    words: list[str], config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit", str(config), "--work-dir", str(tmp_path / "run"), *words]) == 2
+    key = words[0].removeprefix("--").partition("=")[0]
+    assert f"{key}: is not Lightning's to decide here" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_ctrl_c_is_status_130(config: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "adapter", "fit", str(config), "train.max_epochs=1000000"]
     process = subprocess.Popen(
@@ -148,3 +199,17 @@ def test_ctrl_c_is_status_130(config: Path, tmp_path: Path) -> None:
     assert process.returncode == 130
     assert err.splitlines()[-1] == "interrupted"
     assert "Traceback" not in err + out
+
+
+def test_sigterm_is_status_143(config: Path, tmp_path: Path) -> None:
+    """What a batch system sends before it kills: the run must not look finished."""
+    words = [sys.executable, "-m", "adapter", "fit", str(config), "train.max_epochs=1000000"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment)
+    for line in process.stderr:
+        if "epoch [1]" in line:
+            break
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert "Traceback" not in err

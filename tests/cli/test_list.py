@@ -9,6 +9,7 @@ import pytest
 from adapter.cli.list import kinds
 from adapter.cli.main import main
 from adapter.registry import HOOKS
+from tests.conftest import Adapter
 
 KINDS = ["hook", "metric", "optimizer", "scheduler", "trainer", "model", "dataset", "preprocessor"]
 OWN = '''
@@ -64,3 +65,22 @@ def test_lists_what_an_imported_file_registers(tmp_path: Path, capsys: pytest.Ca
         assert "confetti" in capsys.readouterr().out
     finally:
         HOOKS.modules["default"].pop("confetti", None)
+
+
+def test_lists_the_trainer_with_what_it_does(adapter: Adapter) -> None:
+    """In a process of its own, which has not imported the trainer."""
+    done = adapter("list", "trainer")
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("trainer  Trains a model by epochs")
+
+
+@pytest.mark.parametrize(
+    ("kind", "bases"),
+    [("optimizer", {"Optimizer"}), ("scheduler", {"LRScheduler"}), ("metric", {"Metric", "MetricCollection"})],
+)
+def test_leaves_out_what_only_is_to_be_derived_from(
+    kind: str, bases: set[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", kind]) == 0
+    assert not bases & {line.split()[0] for line in capsys.readouterr().out.splitlines()}

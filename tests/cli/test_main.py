@@ -189,3 +189,28 @@ def test_nobody_reads_to_the_end(tmp_path: Path) -> None:
     )
     assert done.stdout.splitlines()
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "closed"),
+    [
+        ("list hook", ">&-"),
+        ("explain config.json", "2>&-"),
+        ("explain config.json", "<&- >&- 2>&-"),
+        ("fit config.json --work-dir run", "2>&-"),
+        ("fit config.json --work-dir run", "<&- >&- 2>&-"),
+    ],
+)
+def test_streams_that_were_closed_are_not_missed(words: str, closed: str, config: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m adapter {words} {closed}",
+        shell=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "run" / "epoch_2.pth").is_file() is words.startswith("fit")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from adapter.cli.main import main
 from tests.cli.conftest import log_of
@@ -35,3 +36,25 @@ def test_names_a_checkpoint_that_is_not_there(config: Path, tmp_path: Path, caps
     status = main(["validate", str(config), "--ckpt", str(tmp_path / "gone.pth"), "--work-dir", str(tmp_path)])
     assert status == 1
     assert "gone.pth" in capsys.readouterr().err
+
+
+FOREIGN = {
+    "other names": ({"encoder.weight": torch.ones(2)}, ["encoder.weight", "Missing key"]),
+    "other shapes": ({"net.0.weight": torch.ones(2, 2)}, ["net.0.weight"]),
+    "no weights": ([1, 2], ["no weights there", "found list"]),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_weights_of_another_model_are_refused_by_name(
+    name: str, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights, texts = FOREIGN[name]
+    torch.save(weights, tmp_path / "foreign.pth")
+    words = ["validate", str(config), "--ckpt", str(tmp_path / "foreign.pth"), "--work-dir", str(tmp_path / "run")]
+    assert main(words) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(text in err for text in texts), err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()

@@ -111,3 +111,42 @@ def test_replacing_the_list_after_the_defaults_drops_them():
 def test_a_move_reads_as_a_sentence():
     assert str(Move("a", "b", "moved", "why")) == "a moved to b: why"
     assert str(Move("a", "", "dropped")) == "a dropped"
+
+
+def prepared(train):
+    """The train section after the default hooks and the moves, and the moves worth a line in the log."""
+    original = Config({"train": train})
+    config = Config({"train": train})
+    merge_default_hooks(config)
+    return config.train, notices(move_old_keys(config, original))
+
+
+@pytest.mark.parametrize(
+    ("section", "filled"),
+    [
+        (
+            {"checkpoint": {"period": {"max_checkpoint_num": 5}}},
+            {"checkpoint": {"period": {"max_checkpoint_num": 5, "interval": 1}}},
+        ),
+        ({"checkpoint": {"period": {"interval": 3}}}, {"checkpoint": {"period": {"interval": 3}}}),
+        ({"logging": {"by_epoch": False}}, {"logging": {"by_epoch": False, "interval": 10}}),
+        ({"logging": {"interval": 2}}, {"logging": {"interval": 2}}),
+    ],
+)
+def test_arguments_of_a_default_hook_fill_the_section_that_stands_for_it(section, filled):
+    train, said = prepared(section)
+    assert {name: train[name] for name in filled} == filled
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("listed", "interval"),
+    [
+        ({"type": "CheckpointHook", "interval": 1}, 1),  # as the default one
+        ({"type": "CheckpointHook", "interval": 4}, 1),  # not a default: fills nothing
+    ],
+)
+def test_a_listed_hook_beside_its_section_is_reported(listed, interval):
+    train, said = prepared({"hooks": [listed], "checkpoint": {"period": {"max_checkpoint_num": 5}}})
+    assert said == ["train.hooks[0] dropped: train.checkpoint.period is given too, and wins"]
+    assert train.checkpoint.period == {"max_checkpoint_num": 5, "interval": interval}

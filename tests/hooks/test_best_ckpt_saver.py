@@ -33,6 +33,7 @@ KEEP_ALL = {"max_checkpoint_num": None}
         ([0.1, 0.3, 0.2, 0.3], KEEP_ALL, ["best_epoch1_score0.1", "best_epoch2_score0.3"]),
         ([1, 2, 3, 4], {"max_checkpoint_num": 2}, ["best_epoch3_score3", "best_epoch4_score4"]),
         ([1, 2, 3, 4], {"max_checkpoint_num": 0}, ["best_epoch4_score4"]),
+        ([1, 2, 3, 4], {"max_checkpoint_num": 6}, [f"best_epoch{n}_score{n}" for n in (1, 2, 3, 4)]),
         ([3.0, 1.5, 2.0, 1e-07], {"rule": "min"}, ["best_epoch4_score1e-07"]),
         ([3.0, 1.5, 2.0, 1.5], {"rule": "min", **KEEP_ALL}, ["best_epoch1_score3.0", "best_epoch2_score1.5"]),
         ([0.1, 0.3, 0.2, 0.3], {"save_file_name": "winner.pth"}, ["winner"]),

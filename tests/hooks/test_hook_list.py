@@ -4,7 +4,7 @@ import pytest
 
 from adapter import Hook, Priority
 from adapter.hooks.hook_list import HookList, does_something, run_order
-from tests.runs import make
+from tests.runs import Recorder, make, messages, run
 
 
 class Named(Hook):
@@ -125,3 +125,47 @@ def test_does_something(hook, stage, expected):
 
 def test_run_order():
     assert run_order(Named("a", "LOW", -20)) == (70, -20)
+
+
+class Clumsy(Hook):
+    """Fails at one stage, in the second epoch."""
+
+    PRIORITY = "HIGH"
+
+    def __init__(self, stage):
+        setattr(self, stage, self.fail)
+
+    def fail(self, trainer):
+        if trainer.epoch == 1:
+            raise LookupError("as asked")
+
+
+@pytest.mark.parametrize(
+    ("stage", "done"),
+    [
+        ("before_train_epoch", 3),
+        ("before_train_iter", 3),
+        ("after_train_iter", 3),
+        ("after_train_epoch", 6),
+        ("before_val", 6),
+        ("after_val_iter", 6),
+    ],
+)
+def test_a_hook_that_fails_is_named_in_the_log(tmp_path, stage, done):
+    """Two epochs of three iterations; nothing is logged for a hook that does not fail."""
+    with pytest.raises(LookupError, match="as asked"):
+        run(tmp_path, [{"type": "EvaluationHook"}], callbacks=[Recorder(stage, id), Clumsy(stage)])
+    failed = [line for line in messages(tmp_path) if "failed" in line]
+    expected = [f"Clumsy failed in stage {stage}, epoch 2, after {done} iterations"]
+    if "val" in stage:  # which the EvaluationHook runs
+        expected.append("EvaluationHook failed in stage after_train_epoch, epoch 2, after 6 iterations")
+    assert failed == expected
+
+
+def test_a_hook_that_asks_to_leave_has_not_failed(tmp_path):
+    def leave(trainer):
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        run(tmp_path, callbacks=[Recorder("after_train_iter", leave)])
+    assert not [line for line in messages(tmp_path) if "failed" in line]

@@ -103,3 +103,12 @@ def test_none_leaves_the_steps_to_the_user(tmp_path, hook):
     trainer = run(tmp_path / "user", train={"optimizer_hook": hook}, callbacks=[user])
     assert len(trainer.get_hook(NoneOptimizerHook)) == 1
     assert weights_of(trainer) == by_hand(Net(), 2, 12)[0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "missing"), [("losss", "losss"), (["loss", "other_loss"], "other_loss"), (["aux", "loss"], "aux")]
+)
+def test_a_loss_that_the_model_does_not_return_is_named(tmp_path, keys, missing):
+    optimizer = {"type": "SGD", "lr": 0.1, "options": {"loss_keys": keys}}
+    with pytest.raises(KeyError, match=f"the model's output has no '{missing}' to train on; it has: logits, loss"):
+        run(tmp_path, train={"optimizer": optimizer})

@@ -28,12 +28,22 @@ def screen(tmp_path, monkeypatch):
 
 def test_one_bar_an_epoch(screen):
     bars = [line for line in screen if re.search(r"Epoch \d: ", line)]
-    assert {re.search(r"Epoch (\d)", line).group(1) for line in bars} == {"0", "1"}
+    assert {re.search(r"Epoch (\d)", line).group(1) for line in bars} == {"1", "2"}
     assert any("12/12" in line for line in bars)
 
 
 def test_shows_the_losses_of_the_last_log_line(screen):
-    assert [line for line in screen if re.search(r"Epoch 1: .*12/12.*loss=\d\.\d+", line)]
+    assert [line for line in screen if re.search(r"Epoch 2: .*12/12.*loss=\d\.\d+", line)]
+
+
+def test_an_evaluation_has_no_bar_of_its_own(tmp_path, monkeypatch):
+    shown = Screen()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(sys, "stdout", shown)
+    make(tmp_path, [{"type": "EvaluationHook"}]).train()
+    assert "3/3" in shown.getvalue()
+    assert "Validation" not in shown.getvalue()
+    assert "2/2" not in shown.getvalue()
 
 
 def test_log_lines_are_whole(screen):

@@ -61,6 +61,23 @@ class Positions(nn.Module):
         return {"got": items}
 
 
+class OtherNameForSelf(nn.Module):
+    def forward(s, inputs):
+        return {"got": inputs}
+
+
+class SelfAmongTheItems(nn.Module):
+    def forward(*items):
+        return {"got": items[1:]}
+
+
+def plain_function(forward: Any) -> nn.Module:
+    """A model whose forward is no method: it has no parameter for the model."""
+    model = Keywords()
+    model.forward = forward
+    return model
+
+
 def annotated(kind: Any) -> nn.Module:
     """A model whose forward is annotated with a type, rather than with its name as text."""
     model = type("Own", (Annotated,), {"forward": lambda self, batch: {"got": batch}})
@@ -96,6 +113,11 @@ def bound_to_the_object() -> nn.Module:
         (Positions(), [1, 2], (1, 2)),
         (OneColumn(), [1, 2], [1, 2]),
         (OneColumn(), 7, 7),
+        (OtherNameForSelf(), COLUMNS, COLUMNS),
+        (OtherNameForSelf(), [1, 2], [1, 2]),
+        (SelfAmongTheItems(), [1, 2], (1, 2)),
+        (plain_function(lambda inputs: {"got": inputs}), COLUMNS, COLUMNS),
+        (plain_function(lambda a, b: {"got": (a, b)}), [1, 2], (1, 2)),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -114,6 +136,10 @@ def test_the_batch_arrives_as_forward_wants_it(model: nn.Module, batch: Any, got
         (InputAndMore(), False),
         (AnyKeywords(), False),
         (Positions(), False),
+        (OtherNameForSelf(), True),
+        (SelfAmongTheItems(), False),
+        (plain_function(lambda inputs: {}), True),
+        (plain_function(lambda self: {}), False),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -3,8 +3,9 @@ import torch
 from torch import nn
 
 from adapter.errors import ConfigError
-from adapter.optim.build import build_optimizer
+from adapter.optim.build import build_optimizer, check_optimizer, try_optimizer
 from adapter.plan import Component
+from adapter.registry import OPTIMIZERS
 
 KEY = "train.optimizer"
 
@@ -62,6 +63,11 @@ def test_a_group_has_its_own_weight_decay(model):
             "Did you mean 'momentum'?",
         ),
         (Component("SGD", {"lr": -1.0}, key=KEY), KEY, "Invalid learning rate"),
+        (Component("SGD", {"lr": 0.1, "momentum": "foo"}, key=KEY), KEY, "SGD refuses its arguments: "),
+        (Component("Adam", {"lr": 0.1, "betas": 0.9}, key=KEY), KEY, "Adam refuses its arguments: "),
+        (Component("SGD", {"lr": 0.1, "params": []}, key=KEY), f"{KEY}.params", "SGD takes no argument 'params'"),
+        (Component("LBFGS", {"lr": 1.0}, key=KEY), f"{KEY}.type", "evaluates the model several times a step"),
+        (Component("Optimizer", {}, key=KEY), f"{KEY}.type", "unknown optimizer 'Optimizer'"),
         (
             Component("SGD", {"lr": 1, "param_groups": [{"lr": 1}]}),
             "optimizer.param_groups[0]",
@@ -84,3 +90,10 @@ def test_a_wrong_optimizer_is_refused(model, component, key, told):
         build_optimizer(model, component)
     assert [problem.key for problem in caught.value.problems] == [key]
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS.names() if name != "LBFGS"])
+def test_every_optimizer_passes_its_trial(name):
+    trial = try_optimizer(Component(name, {"lr": 0.1}, key=KEY))
+    assert type(trial) is check_optimizer(Component(name, {"lr": 0.1}, key=KEY))
+    assert trial.param_groups[0]["lr"] == 0.1

@@ -5,7 +5,7 @@ from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler
 from adapter.errors import ConfigError
 from adapter.plan import Component
 from adapter.registry import LR_SCHEDULER
-from adapter.schedules.build import build_scheduler
+from adapter.schedules.build import build_scheduler, check_scheduler
 
 KEY = "train.lr_scheduler"
 
@@ -51,3 +51,42 @@ def test_a_wrong_scheduler_is_refused(optimizer, component, key, told):
         build_scheduler(optimizer, component)
     assert caught.value.problems[0].key == key
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "key", "told"),
+    [
+        ("StepLR", {"step_size": "x"}, "", "StepLR refuses its arguments: unsupported operand type(s) for %"),
+        ("StepLR", {"step_size": 0}, "", "StepLR refuses its arguments: integer modulo by zero"),
+        ("StepLR", {"step_size": 1, "last_epoch": 5}, "", "refuses its arguments: param 'initial_lr' is not specified"),
+        ("OneCycleLR", {"max_lr": 0.1}, "", "You must define either total_steps OR (epochs AND steps_per_epoch)"),
+        ("LambdaLR", {"lr_lambda": "x"}, "", "LambdaLR refuses its arguments: 'str' object is not callable"),
+        ("StepLR", {"step_size": 1, "optimizer": "SGD"}, ".optimizer", "StepLR takes no argument 'optimizer'"),
+        ("LRScheduler", {}, ".type", "unknown scheduler 'LRScheduler'"),
+    ],
+)
+def test_a_trial_finds_what_only_shows_in_a_step(optimizer, name, args, key, told):
+    with pytest.raises(ConfigError) as caught:
+        check_scheduler(Component(name, args, key=KEY), optimizer)
+    assert [problem.key for problem in caught.value.problems] == [f"{KEY}{key}"]
+    assert told in caught.value.problems[0].found
+    assert "\n" not in caught.value.problems[0].found
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("StepLR", {"step_size": 2}),
+        ("CosineAnnealingLR", {"T_max": 4}),
+        ("ReduceLROnPlateau", {"mode": "max"}),
+        ("OneCycleLR", {"max_lr": 0.1, "total_steps": 9}),
+    ],
+)
+def test_a_trial_of_what_is_right_passes(optimizer, name, args):
+    assert check_scheduler(Component(name, args, key=KEY), optimizer).__name__ == name
+
+
+def test_without_an_optimizer_names_and_arguments_are_checked():
+    assert check_scheduler(Component("StepLR", {"step_size": "x"}, key=KEY)).__name__ == "StepLR"
+    with pytest.raises(ConfigError, match="needs 'step_size'"):
+        check_scheduler(Component("StepLR", {}, key=KEY))

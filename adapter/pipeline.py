@@ -7,19 +7,15 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapter.config import Config
 from adapter.errors import ConfigError, Problem
 from adapter.explain import Explanation, explain_plan
-from adapter.prepare import check, load, prepare, refuse_untrusted
+from adapter.prepare import UNTRUSTED, check, load, prepare, refuse_untrusted
+from adapter.user_code import declared_imports, import_user_code
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -107,9 +103,9 @@ def build(request: Request) -> EpochBasedTrainer:
     try:
         refuse_untrusted(config, request.trust_remote_code)
     except RuntimeError as error:
-        problem = Problem(
-            "plugins", "the config asks to run code from elsewhere", fix="if you trust it, pass --trust-remote-code"
-        )
+        key = next(key for key in UNTRUSTED if config.get(key))
+        found = "the config asks to run code from elsewhere"
+        problem = Problem(key, found, fix="if you trust it, pass --trust-remote-code", line=config.line_of(key))
         raise ConfigError(problem, config.filename) from error
     check(prepare(config, options=request.overrides), {"work_dir": request.work_dir}, request.strict)
     from adapter.trainer import build_trainer
@@ -124,73 +120,3 @@ def build(request: Request) -> EpochBasedTrainer:
             "trainer_args": dict(request.trainer_args),
         }
     )
-
-
-def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:
-    """The modules a config file itself asks to import.
-
-    Raises:
-        ConfigError: It asks, and the trust is not given.
-    """
-    declared = config.get("custom_imports") or []
-    if isinstance(declared, Mapping):
-        declared = declared.get("imports") or []
-    declared = [declared] if isinstance(declared, str) else list(declared)
-    if declared and not trust_remote_code:
-        raise ConfigError(
-            Problem(
-                "custom_imports",
-                f"the config asks to run code: {', '.join(map(str, declared))}",
-                fix="if you trust it, pass --trust-remote-code (trust_remote_code=True); or leave the key out and "
-                "pass --import MODULE yourself",
-                line=config.line_of("custom_imports"),
-            ),
-            config.filename,
-        )
-    base = Path(config.filename).parent if config.filename else Path()
-    return [str(base / name) if name.endswith(".py") else name for name in declared]
-
-
-def import_user_code(names: Sequence[str]) -> None:
-    """Import modules or Python files, for what they register.
-
-    Raises:
-        ConfigError: One that does not exist or cannot be imported.
-    """
-    for name in names:
-        try:
-            if name.endswith(".py"):
-                _import_file(Path(name))
-            else:
-                sys.path.insert(0, os.getcwd())
-                try:
-                    importlib.import_module(name)
-                finally:
-                    sys.path.remove(os.getcwd())
-        except (Exception, SystemExit) as error:  # whatever the user's own code raises
-            raise ConfigError(
-                Problem(
-                    "--import",
-                    f"cannot import '{name}': {type(error).__name__}: {error}",
-                    allowed="a Python file, or a module on PYTHONPATH or in this folder",
-                )
-            ) from error
-
-
-def _import_file(path: Path) -> None:
-    if not path.is_file():
-        raise FileNotFoundError(f"no file '{path}'")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"'{path}' is not a Python file")
-    if path.stem in sys.modules:
-        if getattr(sys.modules[path.stem], "__file__", None) == str(path):
-            return
-        raise ImportError(f"its name is that of a module already imported ('{path.stem}'); rename the file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[path.stem]
-        raise

@@ -18,6 +18,7 @@ from adapter.fates import fates, unread
 from adapter.plan import make_plan
 
 Modify = Callable[[Config], Any]
+UNTRUSTED = ("plugins", "allow_remote")  # keys that ask to run code from elsewhere
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def refuse_untrusted(config: Config, trust_remote_code: bool) -> None:
     Raises:
         RuntimeError: It declares ``plugins`` or ``allow_remote``.
     """
-    declared = [key for key in ("plugins", "allow_remote") if config.get(key)]
+    declared = [key for key in UNTRUSTED if config.get(key)]
     if declared and not trust_remote_code:
         raise RuntimeError(
             f"the config declares {' and '.join(declared)}, which run code from elsewhere; "

@@ -42,6 +42,7 @@ from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
 from adapter.seeding import seed_everything
 from adapter.trainer_parts import TrainerParts, by_mode
+from adapter.user_code import declared_imports, import_user_code
 
 PLAN_KEYWORDS = (
     "max_epochs",
@@ -544,6 +545,7 @@ def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None 
     if source is not None:
         cfg = load(source, bool(args.get("trust_remote_code")))
         refuse_untrusted(cfg, bool(args.get("trust_remote_code")))
+        import_user_code(declared_imports(cfg, bool(args.get("trust_remote_code"))))
     return cls(**args)
 
 

@@ -290,7 +290,7 @@ def test_imports_that_a_config_asks_for_need_trust(declared: Any, own: Path, tmp
 @pytest.mark.parametrize("key", ["plugins", "allow_remote"])
 def test_code_of_others_needs_trust(key: str, tmp_path: Path) -> None:
     path = alone(tmp_path, **{key: True if key == "allow_remote" else ["package"]})
-    with pytest.raises(ConfigError, match=r"plugins: the config asks to run code.*\s+fix: .*--trust-remote-code"):
+    with pytest.raises(ConfigError, match=rf"{key}: the config asks to run code.*\s+fix: .*--trust-remote-code"):
         pipeline.build(request(path))
 
 

@@ -130,7 +130,7 @@ def test_reports_every_problem_at_once(config: Path, tmp_path: Path, capsys: pyt
     assert capsys.readouterr().err.startswith(f"{config}: 3 problems\n")
 
 
-@pytest.mark.parametrize(("key", "value"), [("plugins", ["package"]), ("allow_remote", True)])
+@pytest.mark.parametrize(("key", "value"), [("plugins", ["json"]), ("allow_remote", True)])
 def test_code_of_others_needs_trust(
     key: str, value: Any, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

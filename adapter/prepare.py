@@ -102,6 +102,13 @@ def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict:
         raise ConfigError(problems, prepared.original.filename)
 
 
+def unread_keys(prepared: Prepared, keywords: Mapping[str, Any]) -> list[str]:
+    """A sentence for the keys of the config that nobody reads."""
+    plan = make_plan(prepared.config, keywords)
+    keys = [problem.key for problem in unread(fates(prepared.original, prepared.config, prepared.moves, plan))]
+    return [f"nothing reads {', '.join(keys)} (`adapter explain` shows the nearest known keys)"] if keys else []
+
+
 @contextlib.contextmanager
 def located(prepared: Prepared) -> Iterator[None]:
     """Problems found while building name the file, the key as the user spelled it, and its line."""

@@ -19,12 +19,10 @@ from adapter.checkpoint.resume import restore_moment
 from adapter.checkpoint.weights import load_weights
 from adapter.components import check_components
 from adapter.config import Config
-from adapter.data.dataset import has_length
 from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
 from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
-from adapter.fates import fates, unread
 from adapter.hooks.build import build_hook
 from adapter.hooks.checkpoint import CheckpointHook
 from adapter.hooks.hook import Hook
@@ -36,7 +34,7 @@ from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric, plain
 from adapter.models.forward import call_model, losses_of
 from adapter.plan import check_writable, make_plan, settle_work_dir
-from adapter.prepare import Prepared, check, load, located, prepare, refuse_untrusted
+from adapter.prepare import check, load, located, prepare, refuse_untrusted, unread_keys
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
@@ -146,30 +144,38 @@ class EpochBasedTrainer(TrainerParts):
         self.optimizers = optimizers
         self._samplers = by_mode(samplers)
         with located(prepared):
-            self.plan = make_plan(self.cfg, self._keywords)
             if efficient_tuners is not None:
                 problem = Problem("efficient_tuners", "adapters on top of a model are not available in this version")
                 raise ConfigError(problem)
+            self.plan = make_plan(self.cfg, self._keywords)
             built = check_components(self.plan, optimizers)
             device = engine.build_trainer(self).strategy.root_device  # what Lightning refuses is refused now
             self._register_hooks(built, callbacks or [])
-            self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
-            self.model.to(device)
-            if kwargs.get("compile"):
-                self.model.compile(**(kwargs.get("compile_options") or {}))
-            self.module = TrainingModule(self, self.model)
-            self.train_preprocessor, self.eval_preprocessor = self.get_preprocessors(preprocessor)
-            self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor)
-            self.eval_dataset = eval_dataset
-            if eval_dataset is not None or any(hook.type == "EvaluationHook" for hook in self.plan.hooks):
-                self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
-        self._check_lengths()
+            self._take_model(model, device, kwargs)
+            self._take_data(train_dataset, eval_dataset, preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
         self._notes = notices(prepared.moves)
-        self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *_unread_keys(prepared, self._keywords)]
+        self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *unread_keys(prepared, self._keywords)]
         self._prepared = prepared
         self.invoke_hook("after_init")
+
+    def _take_model(self, model: Any, device: torch.device, kwargs: Mapping[str, Any]) -> None:
+        """The model that was passed, or the config's, on its device and compiled when asked for."""
+        self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
+        self.model.to(device)
+        if kwargs.get("compile"):
+            self.model.compile(**(kwargs.get("compile_options") or {}))
+        self.module = TrainingModule(self, self.model)
+
+    def _take_data(self, train_dataset: Any, eval_dataset: Any, preprocessor: Any) -> None:
+        """The data sets that were passed, or the config's; evaluation data only when there is something to evaluate."""
+        self.train_preprocessor, self.eval_preprocessor = self.get_preprocessors(preprocessor)
+        self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor)
+        self.eval_dataset = eval_dataset
+        if eval_dataset is not None or self._evaluates():
+            self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
+        self._check_lengths()
 
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name, because it is passed as an object or made by a subclass."""
@@ -177,35 +183,6 @@ class EpochBasedTrainer(TrainerParts):
         made = isinstance(model, nn.Module) or own.build_model is not base.build_model
         stepped = own.create_optimizer_and_scheduler is not base.create_optimizer_and_scheduler
         return {"model": made or None, "optimizers": (True, True) if stepped else optimizers}
-
-    def _evaluates(self) -> bool:
-        """Whether there are evaluations during training."""
-        return any(hook.type == "EvaluationHook" for hook in self.plan.hooks)
-
-    def _check_lengths(self) -> None:
-        """Refuse to train on, or evaluate in between on, data without a length whose iterations nobody counts.
-
-        Raises:
-            ConfigError: They need ``train_iters_per_epoch`` or ``val_iters_per_epoch``.
-        """
-        evaluated = self.eval_dataset if self._evaluates() else None
-        counted = (
-            (self.train_dataset, self.plan.train_iters_per_epoch, "train", "train_iters_per_epoch"),
-            (evaluated, self.plan.val_iters_per_epoch, "evaluation", "val_iters_per_epoch"),
-        )
-        problems = [
-            Problem(
-                f"{section}.{key}",
-                f"not given, and the data set ({type(dataset).__name__}) has no length",
-                "an integer of 1 or more",
-                fix=f"add {key} to the {section} section, or pass {key}=N",
-                kind="missing",
-            )
-            for dataset, given, section, key in counted
-            if dataset is not None and given is None and not has_length(dataset)
-        ]
-        if problems:
-            raise ConfigError(problems, self.cfg.filename)
 
     def _init_state(self, kwargs: Mapping[str, Any]) -> None:
         """Counters, and what training and evaluation fill in."""
@@ -413,11 +390,6 @@ class EpochBasedTrainer(TrainerParts):
                 self.register_hook(build_hook(planned.type, self._stepping_arguments(planned), planned.key))
         self.optimizer = optimizer
 
-    def make_eval_dataloader(self) -> None:
-        """Make the evaluation loader; once."""
-        if self.eval_dataloader is None:
-            self.eval_dataloader = self.get_eval_data_loader()
-
     def _stepping_arguments(self, planned: HookPlan) -> dict[str, Any]:
         """Arguments of a hook that steps; the config's ``options`` belong to the config's own component only."""
         given = {"OptimizerHook": self.optimizers[0], "LrSchedulerHook": self.optimizers[1]}.get(planned.type)
@@ -565,13 +537,6 @@ def _model_directory(model: Any) -> str | None:
 def _config_of(model: Any) -> str | None:
     directory = _model_directory(model)
     return os.path.join(directory, "configuration.json") if directory else None
-
-
-def _unread_keys(prepared: Prepared, keywords: Mapping[str, Any]) -> list[str]:
-    """A sentence for the keys of the config that nobody reads."""
-    plan = make_plan(prepared.config, keywords)
-    keys = [problem.key for problem in unread(fates(prepared.original, prepared.config, prepared.moves, plan))]
-    return [f"nothing reads {', '.join(keys)} (`adapter explain` shows the nearest known keys)"] if keys else []
 
 
 def _unknown_keywords(kwargs: Mapping[str, Any]) -> list[str]:

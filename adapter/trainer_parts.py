@@ -36,6 +36,7 @@ class TrainerParts(BaseTrainer):
         optimizers: Optimizer and scheduler passed in code, None each when the config's are to be built.
         train_dataset: Training data; None when there are none.
         eval_dataset: Evaluation data; None when there are none, or none were needed yet.
+        eval_dataloader: Evaluation loader; None until one is needed.
     """
 
     plan: Plan
@@ -46,6 +47,7 @@ class TrainerParts(BaseTrainer):
     train_dataset: Any
     eval_dataset: Any
     eval_preprocessor: Any
+    eval_dataloader: Any
     train_data_collator: Callable[..., Any]
     eval_data_collator: Callable[..., Any]
     _samplers: dict[str, Any]
@@ -127,6 +129,11 @@ class TrainerParts(BaseTrainer):
         )
         return _not_empty(loader, "evaluation.dataloader")
 
+    def make_eval_dataloader(self) -> None:
+        """Make the evaluation loader; once."""
+        if self.eval_dataloader is None:
+            self.eval_dataloader = self.get_eval_data_loader()
+
     def get_predict_dataloader(self, predict_datasets: Any) -> DataLoader[Any]:
         """The data loader of a prediction: as for evaluation, in the order of the data."""
         dataset = self.build_dataset(predict_datasets, "val", self.eval_preprocessor)
@@ -142,6 +149,35 @@ class TrainerParts(BaseTrainer):
         if scheduler is None and optimizer is not None and self.plan.lr_scheduler is not None:
             scheduler = build_scheduler(optimizer, self.plan.lr_scheduler)
         return optimizer, scheduler
+
+    def _evaluates(self) -> bool:
+        """Whether there are evaluations during training."""
+        return any(hook.type == "EvaluationHook" for hook in self.plan.hooks)
+
+    def _check_lengths(self) -> None:
+        """Refuse to train on, or evaluate in between on, data without a length whose iterations nobody counts.
+
+        Raises:
+            ConfigError: They need ``train_iters_per_epoch`` or ``val_iters_per_epoch``.
+        """
+        evaluated = self.eval_dataset if self._evaluates() else None
+        counted = (
+            (self.train_dataset, self.plan.train_iters_per_epoch, "train", "train_iters_per_epoch"),
+            (evaluated, self.plan.val_iters_per_epoch, "evaluation", "val_iters_per_epoch"),
+        )
+        problems = [
+            Problem(
+                f"{section}.{key}",
+                f"not given, and the data set ({type(dataset).__name__}) has no length",
+                "an integer of 1 or more",
+                fix=f"add {key} to the {section} section, or pass {key}=N",
+                kind="missing",
+            )
+            for dataset, given, section, key in counted
+            if dataset is not None and given is None and not has_length(dataset)
+        ]
+        if problems:
+            raise ConfigError(problems, self.cfg.filename)
 
     @staticmethod
     def unwrap_module(model: nn.Module) -> nn.Module:

@@ -6,7 +6,7 @@ import argparse
 import inspect
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from adapter.errors import ConfigError, Problem, nearest
 
@@ -70,9 +70,25 @@ def _read(key: str, text: str, parser: argparse.ArgumentParser, parameters: Mapp
     try:
         value = getattr(parser.parse_args([f"--{key}={text}"]), key)
         json.dumps(value)
-        return value
+        return _as_written(value, text, parameters[key])
     except argparse.ArgumentError:
         allowed = inspect.formatannotation(parameters[key].annotation).replace("typing.", "")
         return Problem(name, f"found '{text}'", allowed=allowed)
     except TypeError:  # jsonargparse's description of an object, such as a logger, which nothing here would build
         return Problem(name, f"found '{text}', which names an object", allowed="numbers, texts, true, false, null")
+
+
+def _as_written(value: Any, text: str, parameter: inspect.Parameter) -> Any:
+    """The value, an integer where the text is one and the parameter allows it.
+
+    ``Union[int, float]`` and ``Union[float, int]`` are one object to Python, in the order in which any library made it
+    first; jsonargparse tries the types in that order, and Lightning takes 2 (batches) and 2.0 for different things.
+    """
+    whole = isinstance(value, float) and text.strip().lstrip("+-").isdigit()
+    return int(value) if whole and int in _members(parameter.annotation) else value
+
+
+def _members(annotation: Any) -> set[Any]:
+    """The types of a union, at any depth."""
+    inner = get_args(annotation)
+    return set().union(*map(_members, inner)) if inner else {annotation}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 
-from adapter.cli.trainer_arguments import read_trainer_arguments, split_trainer_arguments
+from adapter.cli.trainer_arguments import _as_written, read_trainer_arguments, split_trainer_arguments
 from adapter.errors import ConfigError
 
 
@@ -74,3 +75,18 @@ def test_read_names_every_wrong_argument() -> None:
 
 def test_read_nothing() -> None:
     assert read_trainer_arguments({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text", "want"),
+    [
+        (int | float | None, "2", int),
+        (float | int, "-1", int),
+        (float | int, "1.0", float),
+        (float | None, "2", float),
+    ],
+)
+def test_an_integer_stays_one_where_it_is_allowed(annotation: Any, text: str, want: type) -> None:
+    parameter = inspect.Parameter("x", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+    found = _as_written(float(text), text, parameter)
+    assert (type(found), found) == (want, float(text))

@@ -57,6 +57,7 @@ class BaseTrainer(ABC):
         self._deferred: list[Callable[[], object]] = []
         self.parallel_groups: dict[str, Any] = {}
         self._end_if_asked: Callable[[], None] = lambda: None
+        self._take_signals: Callable[[], None] = lambda: None
 
     @abstractmethod
     def train(self, *args: Any, **kwargs: Any) -> None:

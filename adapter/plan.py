@@ -127,11 +127,18 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
     asked = sorted(hook_list(config, given), key=run_order)
     hooks = tuple(replace(hook, args=_read_arguments(hook)) for hook in asked)
     max_epochs = given.get("max_epochs", train.get("max_epochs"))
+    train_iters = given.get("train_iters_per_epoch", train.get("train_iters_per_epoch"))
+    val_iters = given.get("val_iters_per_epoch", evaluation.get("val_iters_per_epoch"))
+    asked_of_lightning = {
+        "max_epochs": max_epochs,
+        "limit_train_batches": train_iters,
+        "limit_val_batches": val_iters,
+    }
     return Plan(
         task=config.get("task"),
         max_epochs=max_epochs,
-        train_iters_per_epoch=given.get("train_iters_per_epoch", train.get("train_iters_per_epoch")),
-        val_iters_per_epoch=given.get("val_iters_per_epoch", evaluation.get("val_iters_per_epoch")),
+        train_iters_per_epoch=train_iters,
+        val_iters_per_epoch=val_iters,
         work_dir=given.get("work_dir") or train.get("work_dir") or DEFAULT_WORK_DIR,
         model=section(config, "model"),
         dataset=section(config, "dataset"),
@@ -144,7 +151,7 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         eval_loader=_loader(section(evaluation, "dataloader"), shuffle=False),
         strategy=next((STRATEGIES[hook.type] for hook in hooks if hook.type in STRATEGIES), "auto"),
         precision=_precision(hooks),
-        trainer={"max_epochs": max_epochs} if max_epochs is not None else {},
+        trainer={name: value for name, value in asked_of_lightning.items() if value is not None},
         warnings=tuple(schedule_length(config, given)),
     )
 

@@ -242,7 +242,7 @@ class EpochBasedTrainer(TrainerParts):
         device = self._engine.strategy.root_device
         try:
             with Interrupts(self) as interrupts:
-                self._end_if_asked = interrupts.end_if_asked
+                self._end_if_asked, self._take_signals = interrupts.end_if_asked, interrupts.install
                 engine.fit(self, self._engine)
         finally:
             self._engine = None
@@ -332,6 +332,7 @@ class EpochBasedTrainer(TrainerParts):
 
     def begin_run(self) -> None:
         """Stage before_run; a resumed run is then put where it stopped."""
+        self._take_signals()
         self.invoke_hook("before_run")
         self.model.train()
         if self.resumed_from is not None:

@@ -55,7 +55,7 @@ def test_pieces():
     )
     assert plan.train_loader == LoaderPlan(4, 1, True, False, {"pin_memory": True})
     assert plan.eval_loader == LoaderPlan(1, 0, False, True)
-    assert plan.trainer == {"max_epochs": 3}
+    assert plan.trainer == {"max_epochs": 3, "limit_val_batches": 7}
 
 
 @pytest.mark.parametrize(

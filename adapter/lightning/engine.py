@@ -77,9 +77,7 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
         "profiler": SilentProfiler(),
         "precision": owner.plan.precision,
         "strategy": owner.plan.strategy,
-        "max_epochs": owner.max_epochs,
-        "limit_train_batches": owner.plan.train_iters_per_epoch,
-        "limit_val_batches": owner.plan.val_iters_per_epoch,
+        **owner.plan.trainer,
         **device_arguments(owner.requested_device),
         **owner.trainer_args,
     }

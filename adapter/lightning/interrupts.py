@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
+import sys
 import threading
 from pathlib import Path
 from types import FrameType
@@ -29,21 +32,28 @@ class Interrupts:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupts:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._receive)
+        self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        self.install()
         return self
 
+    def install(self) -> None:
+        """Take the signals; once more when Lightning has put its own handler, which ends a run without saving it."""
+        if threading.current_thread() is threading.main_thread():
+            for number in self._before:
+                signal.signal(number, self._receive)
+
     def __exit__(self, *exception: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before = {}
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self.received is not None:
             self.end(signal.Signals(number))
         self.received = signal.Signals(number)
-        self.owner.logger.warning("%s: ending after this iteration; once more ends at once", self.received.name)
+        text = f"\n{self.received.name}: ending after this iteration; once more ends at once\n"
+        with contextlib.suppress(OSError):  # not through the log, which the signal may have come in the middle of
+            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, text.encode())
 
     def end_if_asked(self) -> None:
         """Save the pair and end the run, if a signal has come.

@@ -11,7 +11,7 @@ from adapter.errors import ConfigError, collect
 from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
 from adapter.metrics.build import build_metrics
-from adapter.optim.build import check_optimizer, try_optimizer
+from adapter.optim.build import try_optimizer
 from adapter.plan import Plan
 from adapter.schedules.build import check_scheduler
 from adapter.schema.hook_list import HookPlan
@@ -34,7 +34,7 @@ def check_components(plan: Plan, optimizers: tuple[Any, Any]) -> list[Hook]:
     hooks: list[Hook] = []
     checks: list[Callable[[], object]] = [lambda: build_metrics(plan.metrics)]
     if optimizer is None and plan.optimizer is not None:
-        checks.append(partial(check_optimizer, plan.optimizer))
+        checks.append(partial(try_optimizer, plan.optimizer))
     if scheduler is None and plan.lr_scheduler is not None:
         checks.append(partial(_check_scheduler, plan))
     checks += [partial(_build_into, hooks, hook) for hook in plan.hooks]

@@ -42,13 +42,11 @@ class Component:
     Attributes:
         type: Registered name, library class or import path; empty when the config does not say.
         args: Constructor arguments.
-        options: The ``options`` block, which goes to the hook that steps the component.
         key: Where it stands in the documented config, for error messages.
     """
 
     type: str
     args: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
     key: str = ""
 
 
@@ -199,12 +197,12 @@ def priority_of(hook: HookPlan) -> int:
 
 
 def _component(config: Config, key: str) -> Component | None:
-    """The optimizer or the schedule; None when the config has no such section."""
+    """The optimizer or the schedule, less the options of the hook that steps it; None without such a section."""
     entry = section(config, key)
     if not entry:
         return None
     args = {name: value for name, value in entry.items() if name not in ("type", "options")}
-    return Component(str(entry.get("type") or ""), args, section(entry, "options"), key)
+    return Component(str(entry.get("type") or ""), args, key)
 
 
 def _metrics(config: Config) -> tuple[Component, ...]:

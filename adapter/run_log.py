@@ -29,7 +29,7 @@ class ConsoleHandler(StreamHandler):
                 tqdm.tqdm.write(self.format(record), file=sys.stderr)
             else:
                 super().emit(record)
-        except Exception:
+        except Exception:  # a log line must not end a run: logging's own way to report it
             self.handleError(record)
 
 

@@ -47,7 +47,7 @@ def test_pieces():
         {"train": {"file": "x"}},
         [{"type": "p"}],
     )
-    assert plan.optimizer == Component("SGD", {"lr": 0.1}, {"cumulative_iters": 2}, "train.optimizer")
+    assert plan.optimizer == Component("SGD", {"lr": 0.1}, "train.optimizer")
     assert plan.lr_scheduler is None
     assert plan.metrics == (
         Component("a", key="evaluation.metrics[0]"),

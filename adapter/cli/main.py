@@ -115,7 +115,7 @@ def _run(name: str, command: ModuleType, words: Sequence[str]) -> int:
         # `adapter list | head`: nobody reads on; the interpreter must not fail again when it flushes at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
-    except Exception as error:
+    except Exception as error:  # a person gets one line; --debug shows the rest
         _report(error, debug="--debug" in words)
         return FAILURE
 

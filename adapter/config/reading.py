@@ -79,7 +79,7 @@ def _run_python(text: str, filename: str, trust_remote_code: bool) -> Document:
     except SyntaxError as error:
         problem = syntax_problem(text, error.lineno or 1, error.offset or 1, f"not valid Python: {error.msg}")
         raise ConfigError(problem) from error
-    except Exception as error:
+    except Exception as error:  # whatever the user's file raises
         raise ConfigError(_broken(f"running it failed: {type(error).__name__}: {error}")) from error
     return Document({k: v for k, v in scope.items() if not k.startswith("_") and isinstance(v, PLAIN)})
 

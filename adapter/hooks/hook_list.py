@@ -80,7 +80,7 @@ def run_calls(calls: list[Call], stage: str, trainer: BaseTrainer) -> None:
     try:
         for call in calls:
             call(trainer)
-    except Exception:
+    except Exception:  # named in the log, then raised as it is
         name = type(getattr(call, "__self__", call)).__name__
         place = trainer.epoch + 1, trainer.iter
         trainer.logger.error("%s failed in stage %s, epoch %d, after %d iterations", name, stage, *place)

@@ -29,7 +29,7 @@ def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
         ConfigError: Unknown name, arguments the optimizer does not take, values it refuses, or a ``regex``
             that is invalid or matches no parameter.
     """
-    cls = check_optimizer(component)
+    cls = type(try_optimizer(component))
     key = component.key or "optimizer"
     args = dict(component.args)
     groups = args.pop("param_groups", None)
@@ -40,15 +40,6 @@ def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
         return cls(parameters, **args)
     except (TypeError, ValueError) as error:
         raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
-
-
-def check_optimizer(component: Component) -> type[Optimizer]:
-    """The class of the optimizer a config names, after a trial.
-
-    Raises:
-        ConfigError: See :func:`try_optimizer`.
-    """
-    return type(try_optimizer(component))
 
 
 def try_optimizer(component: Component) -> Optimizer:

@@ -48,7 +48,6 @@ class ParamGroup:
     OPEN = "parameter group"
 
     regex: Annotated[str | None, Doc("Regular expression, searched for in the parameter's name.")] = None
-    params: Annotated[str | None, Doc("Another spelling of regex.")] = None
     lr: Annotated[float | None, Doc("Learning rate of the group.", minimum=0)] = None
     weight_decay: Annotated[float | None, Doc("Weight decay of the group.", minimum=0)] = None
 

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from adapter.errors import ConfigError
-from adapter.optim.build import build_optimizer, check_optimizer, try_optimizer
+from adapter.optim.build import build_optimizer, try_optimizer
 from adapter.plan import Component
 from adapter.registry import OPTIMIZERS
 
@@ -95,5 +95,5 @@ def test_a_wrong_optimizer_is_refused(model, component, key, told):
 @pytest.mark.parametrize("name", [name for name in OPTIMIZERS.names() if name != "LBFGS"])
 def test_every_optimizer_passes_its_trial(name):
     trial = try_optimizer(Component(name, {"lr": 0.1}, key=KEY))
-    assert type(trial) is check_optimizer(Component(name, {"lr": 0.1}, key=KEY))
+    assert type(trial).__name__ == name
     assert trial.param_groups[0]["lr"] == 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from adapter.cli import main as command_line
 from tests.conftest import ROOT
 
-COMMANDS = ["explain", "fit", "list", "validate"]
+CLI = Path(command_line.__file__).parent
+COMMANDS = sorted(path.stem for path in CLI.glob("*.py") if re.search("^EXAMPLE = ", path.read_text(), re.MULTILINE))
 # a module that shows up in sys.modules when something heavy was loaded
 HEAVY = ("torch", "lightning", "numpy", "datasets", "torchmetrics", "jsonargparse")
 
@@ -38,6 +40,7 @@ def loaded_by(words: list[str], folder: Path) -> tuple[int, list[str]]:
 
 def test_finds_every_command() -> None:
     assert list(command_line.find_commands()) == COMMANDS
+    assert {"explain", "fit", "list", "schema", "validate"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -66,7 +69,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ([], "no command given; choose from explain, fit, list, validate"),
+        ([], f"no command given; choose from {', '.join(COMMANDS)}"),
         (["fti"], "unknown command 'fti'; did you mean 'fit'?"),
         (["fit"], "the following arguments are required: CONFIG"),
         (["validate", "c.yaml"], "the following arguments are required: --ckpt"),

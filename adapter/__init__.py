@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         build_from_cfg,
     )
     from adapter.trainer import EpochBasedTrainer, build_trainer
+    from adapter.training_args import TrainingArgs
 
 # Public name -> the module it lives in; imported when first asked for, so that `import adapter` loads no torch.
 _HOMES = {
@@ -39,6 +40,7 @@ _HOMES = {
     "Metric": "adapter.metrics.metric",
     "EpochBasedTrainer": "adapter.trainer",
     "build_trainer": "adapter.trainer",
+    "TrainingArgs": "adapter.training_args",
     **dict.fromkeys(
         ("DATASETS", "HOOKS", "LR_SCHEDULER", "METRICS", "MODELS", "OPTIMIZERS", "PREPROCESSORS", "TRAINERS",
          "Registry", "build_from_cfg"),
@@ -65,6 +67,7 @@ __all__ = [
     "Metric",
     "Priority",
     "Registry",
+    "TrainingArgs",
     "build_from_cfg",
     "build_trainer",
 ]

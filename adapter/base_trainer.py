@@ -25,7 +25,8 @@ class BaseTrainer(ABC):
 
     Args:
         cfg_file: Config file, or a config that has been read already.
-        arg_parse_fn: Gets the config as the file says and returns ``args``; None leaves ``args`` None.
+        arg_parse_fn: Gets the config, as the file says, in words (``["--train.max-epochs", "3"]``) and returns
+            ``args``; None leaves ``args`` None.
         trust_remote_code: Allow a ``.py`` config file, which runs code.
 
     Attributes:
@@ -41,12 +42,12 @@ class BaseTrainer(ABC):
     def __init__(
         self,
         cfg_file: str | os.PathLike[str] | Mapping[str, Any],
-        arg_parse_fn: Callable[[Config], Any] | None = None,
+        arg_parse_fn: Callable[[list[str]], Any] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
         self.logger: logging.Logger = console_logger()
         self.cfg: Config = load(cfg_file, trust_remote_code=trust_remote_code)
-        self.args = arg_parse_fn(self.cfg) if arg_parse_fn else None
+        self.args = self.cfg.to_args(arg_parse_fn) if arg_parse_fn else None
         self.hooks = HookList()
         self.log_buffer = LogBuffer()
         self.visualization_buffer = LogBuffer()

@@ -73,8 +73,10 @@ class EpochBasedTrainer(TrainerParts):
         model: A model; or a local model directory, whose ``configuration.json`` is the default ``cfg_file``; or None
             to build what the config's ``model`` section names.
         cfg_file: Config file (JSON, YAML), or a config that has been read already. Needed when ``model`` is an object.
-        cfg_modify_fn: Changes the config in code: gets it, and changes it in place or returns another.
-        arg_parse_fn: Gets the config as the file says and returns ``trainer.args``.
+        cfg_modify_fn: Changes the config in code: gets it, and changes it in place or returns another; or
+            ``TrainingArgs``.
+        arg_parse_fn: Gets the config, as the file says, as words of a command line (``["--train.max-epochs", "3"]``)
+            and returns ``trainer.args``.
         data_collator: From a list of samples to a batch; or ``{train, val}``. torch's ``default_collate`` by default.
         train_dataset: Data set, or a list of them that is joined; None takes the config's ``dataset.train``.
         eval_dataset: The same for evaluation, ``dataset.val``.
@@ -112,7 +114,7 @@ class EpochBasedTrainer(TrainerParts):
         model: nn.Module | str | None = None,
         cfg_file: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         cfg_modify_fn: Callable[[Config], Any] | None = None,
-        arg_parse_fn: Callable[[Config], Any] | None = None,
+        arg_parse_fn: Callable[[list[str]], Any] | None = None,
         data_collator: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
         train_dataset: Any = None,
         eval_dataset: Any = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import json
 from pathlib import Path
@@ -132,8 +133,12 @@ def test_cfg_modify_fn_sees_the_default_hooks_and_may_drop_them(tmp_path: Path) 
     assert [type(hook).__name__ for hook in trainer.hooks] == ["IterTimerHook"]
 
 
-def test_arg_parse_fn_gets_the_config_and_gives_args(tmp_path: Path) -> None:
-    assert build(tmp_path, arg_parse_fn=lambda config: config.task).args == "image-classification"
+def test_arg_parse_fn_gets_the_config_in_words_and_gives_args(tmp_path: Path) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--train.max-epochs", type=int, dest="epochs")
+    parser.add_argument("--task")
+    args, _ = build(tmp_path, arg_parse_fn=parser.parse_known_args, max_epochs=3).args
+    assert (args.epochs, args.task) == (1, "image-classification")
     assert build(tmp_path).args is None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +132,12 @@ class Config(ConfigDict):
             return writing.to_text(self)
         Path(file).write_text(writing.to_text(self, Path(file).suffix), encoding="utf-8")
         return None
+
+    def to_args(self, parse_fn: Callable[[list[str]], Any], use_hyphen: bool = True) -> Any:
+        """What ``parse_fn`` makes of the config as the words of a command line.
+
+        Args:
+            parse_fn: Gets words such as ``["--train.max-epochs", "3"]``; ``parser.parse_args`` for instance.
+            use_hyphen: Write ``_`` in names as ``-``; argparse turns it back.
+        """
+        return parse_fn(writing.to_words(self, use_hyphen))

@@ -1,14 +1,15 @@
-"""Writing a config: as JSON or YAML that reads back as the same values."""
+"""Writing a config: as JSON or YAML that reads back as the same values, or as the words of a command line."""
 
 from __future__ import annotations
 
 import enum
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapter.config import yaml12
+from adapter.config.paths import child
 from adapter.errors import ConfigError, Problem
 
 WRITERS = (".json", ".yaml", ".yml")
@@ -51,6 +52,32 @@ def portable(value: Any) -> Any:
         named = value if hasattr(value, "__qualname__") else type(value)
         return f"<callable:{named.__module__}.{named.__qualname__}>"
     return value.item() if getattr(value, "shape", None) == () else f"<expr:{value!r}>"
+
+
+def to_words(values: Mapping[str, Any], use_hyphen: bool = True) -> list[str]:
+    """Values as the words of a command line: ``--train.max-epochs 3 --sizes 1 2 --flag``.
+
+    Args:
+        values: Those below others get dotted names, those in a list of mappings ``[i]``; nulls are left out.
+        use_hyphen: Write ``_`` in names as ``-``.
+    """
+    words: list[str] = []
+    for path, value in _word_values(portable(values), ""):
+        name = path.replace("_", "-") if use_hyphen else path
+        items = value if isinstance(value, list) else [] if value is True else [value]
+        words += [f"--{name}", *map(str, items)]
+    return words
+
+
+def _word_values(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Every value that one name can stand for: a list of plain values is one."""
+    if isinstance(tree, list) and not any(isinstance(item, (dict, list)) for item in tree):
+        yield path, tree
+    elif isinstance(tree, (dict, list)):
+        for step, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from _word_values(value, child(path, step))
+    elif tree is not None:
+        yield path, tree
 
 
 def _key(key: Any) -> Any:

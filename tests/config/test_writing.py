@@ -64,3 +64,20 @@ def test_json_keeps_letters_and_order():
     text = to_text({"z": "é", "a": 1})
     assert list(json.loads(text)) == ["z", "a"]
     assert "é" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"max_epochs": 2, "lr": 0.1, "name": "x"}, ["--max-epochs", "2", "--lr", "0.1", "--name", "x"]),
+        ({"on": True, "off": False, "none": None}, ["--on", "--off", "False"]),
+        ({"a": {"b_c": {"d": 1}}}, ["--a.b-c.d", "1"]),
+        ({"sizes": [1, 2], "hooks": [{"type": "A"}, {"n": 3}]}, "--sizes 1 2 --hooks[0].type A --hooks[1].n 3".split()),
+    ],
+)
+def test_a_config_as_words(values, words):
+    assert Config(values).to_args(lambda found: found) == words
+
+
+def test_words_may_keep_underscores():
+    assert Config({"a_b": 1}).to_args(lambda found: found, use_hyphen=False) == ["--a_b", "1"]

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapter.aside import write_text
 from adapter.checkpoint import files
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path) -> Non
     (the last evaluation's values as JSON, ``null`` before the first) and the model directory's other files, less
     hidden ones and weights.
     """
-    files.write_text(json.dumps(trainer.metric_values), folder / RESULT_NAME)
+    write_text(json.dumps(trainer.metric_values), folder / RESULT_NAME)
     files.link_or_copy(weights, folder / WEIGHTS_NAME)
 
 
@@ -41,7 +42,7 @@ def write_config(trainer: EpochBasedTrainer, path: Path) -> None:
     """Write the config the run used, with the inference pipeline named after the task when it names none."""
     if "pipeline" not in trainer.cfg and trainer.cfg.get("task"):
         trainer.cfg.pipeline = {"type": trainer.cfg.task}
-    files.write_text(json.dumps(trainer.cfg.to_dict(), indent=4, ensure_ascii=False, default=str), path)
+    write_text(json.dumps(trainer.cfg.to_dict(), indent=4, ensure_ascii=False, default=str), path)
 
 
 def copy_companions(model_dir: Path, folder: Path) -> None:

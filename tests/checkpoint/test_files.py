@@ -48,23 +48,10 @@ def test_a_save_that_fails_leaves_the_earlier_file(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["a.pth"]
 
 
-def test_nothing_is_at_the_path_until_all_is_written(tmp_path):
-    path = tmp_path / "a.txt"
-    with files.written_aside(path) as file:
-        file.write(b"half")
-        assert not path.exists()
-    assert path.read_bytes() == b"half"
-
-
 def test_the_checksum_setting_of_others_is_left_alone(tmp_path):
     before = torch.serialization.get_crc32_options()
     files.save(STATE, tmp_path / "a.pth")
     assert torch.serialization.get_crc32_options() == before is True
-
-
-def test_write_text(tmp_path):
-    files.write_text("grün", tmp_path / "a.txt")
-    assert (tmp_path / "a.txt").read_bytes() == "grün".encode()
 
 
 def test_loads_a_random_state_of_numpy(tmp_path):

@@ -14,6 +14,7 @@ from typing import Any
 
 from adapter.config.config import Config
 from adapter.errors import ConfigError, Problem
+from adapter.hooks.apex_amp_optimizer import APEX_PRECISION
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority, get_priority
 from adapter.registry import HOOKS
@@ -31,7 +32,6 @@ STRATEGIES = {
     "MegatronHook": "tensor_parallel",
     "FSDPHook": "fsdp",
 }
-APEX_PRECISION = {"O0": "32-true", "O1": "16-mixed", "O2": "16-true", "O3": "16-true"}
 DEFAULT_WORK_DIR = "./work_dir"
 
 
@@ -85,6 +85,7 @@ class Plan:
         eval_loader: Evaluation data loader.
         strategy: Name of the way several processes share the work; ``auto`` for one process.
         precision: Lightning's name for the number format.
+        loss_scale: Fixed loss scale of 16-mixed, or arguments of ``torch.amp.GradScaler``.
         trainer: Arguments for ``lightning.Trainer`` that the config decides.
         warnings: Sentences to print before the run.
     """
@@ -105,6 +106,7 @@ class Plan:
     eval_loader: LoaderPlan
     strategy: str = "auto"
     precision: str = "32-true"
+    loss_scale: float | dict[str, Any] = field(default_factory=dict)
     trainer: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -149,6 +151,7 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         eval_loader=_loader(section(evaluation, "dataloader"), shuffle=False),
         strategy=next((STRATEGIES[hook.type] for hook in hooks if hook.type in STRATEGIES), "auto"),
         precision=_precision(hooks),
+        loss_scale=_loss_scale(hooks),
         trainer={name: value for name, value in asked_of_lightning.items() if value is not None},
         warnings=tuple(schedule_length(config, given)),
     )
@@ -233,6 +236,11 @@ def _precision(hooks: tuple[HookPlan, ...]) -> str:
         if hook.type == "ApexAMPOptimizerHook":
             return APEX_PRECISION.get(str(hook.args.get("opt_level", "O1")), "16-mixed")
     return "32-true"
+
+
+def _loss_scale(hooks: tuple[HookPlan, ...]) -> float | dict[str, Any]:
+    found = next((hook.args.get("loss_scale") for hook in hooks if hook.type == "TorchAMPOptimizerHook"), None)
+    return {} if found is None else found
 
 
 def check_writable(work_dir: str) -> None:

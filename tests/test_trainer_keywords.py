@@ -422,7 +422,6 @@ def test_trainer_args_reach_lightning_and_win(tmp_path: Path) -> None:
     ("keyword", "value", "text"),
     [
         ("efficient_tuners", {"type": "lora"}, "efficient_tuners: adapters on top of a model are not available"),
-        ("use_fp16", True, "use_fp16: TorchAMPOptimizerHook is documented, but not available in this version"),
         ("launcher", "pytorch", "launcher: DDPHook is documented, but not available in this version"),
     ],
 )

@@ -17,7 +17,7 @@ OLDER_HOOK_KEY = re.compile(r"\.(\w+)'>-\d+$")  # "<class 'modelscope...BestCkpt
 
 
 def restore(trainer: EpochBasedTrainer, state: Mapping[str, Any], path: Path) -> None:
-    """Put back counters, optimizer, schedule and hooks.
+    """Put back counters, optimizer, schedule, loss scaler and hooks.
 
     Args:
         trainer: In stage before_run.
@@ -39,6 +39,7 @@ def restore(trainer: EpochBasedTrainer, state: Mapping[str, Any], path: Path) ->
     trainer.go_to(epoch, iteration, inner_iter)
     _load_hooks(trainer, own["hooks"] if own else _hooks_of_older(meta))
     if own:
+        trainer.module.load_loss_scale_state(own.get("loss_scale", {}))
         trainer.metric_values = own["metric_values"]
         trainer._stop_training = own["stop"]
 

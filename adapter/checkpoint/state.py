@@ -40,7 +40,7 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
 
     ``epoch``, ``iter`` and ``inner_iter`` say where to go on. ``meta.adapter`` holds what only this package knows: its
     version, the optimizer's class, the hooks' states, the random states, gradients that have not led to a step yet,
-    the log buffer, the last evaluation, and whether a hook has asked to stop.
+    the loss scaler, the log buffer, the last evaluation, and whether a hook has asked to stop.
     """
     epoch, iteration, inner_iter = trainer.next_place
     state: dict[str, Any] = {
@@ -56,6 +56,7 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
                 "random": random_state(),
                 "epoch_random": trainer.stream.epoch_random if inner_iter else None,
                 "gradients": gradients(trainer),
+                "loss_scale": trainer.module.loss_scale_state(),
                 "log_buffer": trainer.log_buffer.state_dict(),
                 "metric_values": trainer.metric_values,
                 "stop": trainer.stop_requested,

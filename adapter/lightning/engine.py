@@ -17,6 +17,7 @@ from adapter.errors import ConfigError, Problem
 from adapter.lightning.datamodule import DataModule
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.lean_trainer import LeanTrainer
+from adapter.lightning.precision import settle_precision
 from adapter.lightning.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 LOGGERS = ("lightning.pytorch", "lightning.fabric", "lightning_utilities")
 EXPECTED_WARNINGS = (
     "GPU available but not used",
+    "You passed `Trainer\\(accelerator='cpu', precision='16-mixed'\\)`",
     "MPS available but not used",
     "The '.*_dataloader' does not have many workers",
     "Found .* module.s. in eval mode",
@@ -84,14 +86,10 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
     callbacks = [HookCallback(owner), *_as_list(arguments.pop("callbacks", None))]
     if arguments["enable_progress_bar"]:
         callbacks.append(ProgressBar(owner))
-    if str(arguments["precision"]) in ("16", "16-mixed"):
-        found = f"{arguments['precision']}: loss scaling is not available in this version"
-        raise ConfigError(
-            Problem("trainer.precision", found, allowed="32-true, bf16-mixed, bf16-true, 16-true, 64-true")
-        )
     try:
         with quiet():
             trainer = LeanTrainer(callbacks=callbacks, **arguments)
+            settle_precision(trainer, owner.plan, owner.trainer_args.get("precision"))
     except (MisconfigurationException, TypeError, ValueError) as error:
         key = "device" if owner.requested_device else "trainer"
         raise ConfigError(Problem(key, f"Lightning's Trainer refuses its arguments: {error}")) from error

@@ -42,6 +42,9 @@ class TrainingModule(L.LightningModule):
         self.exhausted = False  # whether the data ended before this iteration
         self.batches_stay = False
         self.nobody_takes_part = False
+        self.plain_precision = True
+        self.scaler: torch.amp.GradScaler | None = None
+        self._clip_unscaled: Mapping[str, Any] = {}  # for the step in progress
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Lightning sets this plain string around every hook, several times an iteration; the general path searches
@@ -74,7 +77,11 @@ class TrainingModule(L.LightningModule):
         owner.data_batch = self.to_device(batch)
         owner.begin_iter()
         owner.train_step(owner.model, owner.data_batch)
-        owner.hooks.run_until_update("after_train_iter", owner)
+        if self.plain_precision:
+            owner.hooks.run_until_update("after_train_iter", owner)
+        else:  # only the forward pass is for 16 bits; a hook's or an optimizer's own matrix products are not
+            with torch.autocast(self.device.type, enabled=False):
+                owner.hooks.run_until_update("after_train_iter", owner)
 
     def validation_step(self, dataloader_iter: Iterator[Any]) -> None:
         """One evaluation iteration: forward, and the metrics' ``add``."""
@@ -88,7 +95,8 @@ class TrainingModule(L.LightningModule):
         optimizer step (a strategy, a precision, another Lightning callback).
         """
         trainer = self.trainer
-        plain = type(trainer.precision_plugin) is Precision
+        plain = self.plain_precision = type(trainer.precision_plugin) is Precision
+        self.scaler = getattr(trainer.precision_plugin, "scaler", None)
         self.batches_stay = plain and trainer.strategy.root_device.type == "cpu"
         self.nobody_takes_part = (
             plain
@@ -129,10 +137,10 @@ class TrainingModule(L.LightningModule):
             optimizer: The optimizer to step.
             grad_clip: Arguments of ``clip_grad_norm_``; empty for none.
         """
-        if grad_clip:
-            parameters = [p for p in self.model.parameters() if p.requires_grad and p.grad is not None]
-            if parameters:
-                nn.utils.clip_grad_norm_(parameters, **grad_clip)
+        if self.scaler is not None:
+            self._clip_unscaled = grad_clip
+        elif grad_clip:
+            self.clip(grad_clip)
         if self.nobody_takes_part:  # what Lightning's optimizer wrapper comes to then, without its 40 us
             progress = self.trainer.fit_loop.epoch_loop.manual_optimization.optim_step_progress
             progress.increment_ready()
@@ -141,7 +149,30 @@ class TrainingModule(L.LightningModule):
         else:
             wrapped = [own for own in self.trainer.strategy._lightning_optimizers if own.optimizer is optimizer]
             wrapped[0].step()
+            optimizer._opt_called = True  # type: ignore[attr-defined]  # for the schedule a step that was skipped counts
         zero_grad(optimizer)
+
+    def clip(self, grad_clip: Mapping[str, Any]) -> None:
+        """Clip the gradients there are, with arguments of ``clip_grad_norm_``."""
+        parameters = [p for p in self.model.parameters() if p.requires_grad and p.grad is not None]
+        if parameters:
+            nn.utils.clip_grad_norm_(parameters, **grad_clip)
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """Clip gradients whose loss scale Lightning has just taken off."""
+        if self._clip_unscaled:
+            if self.scaler is not None and getattr(optimizer, "_step_supports_amp_scaling", False):
+                self.scaler.unscale_(optimizer)  # a fused optimizer would do it within its step, after the clipping
+            self.clip(self._clip_unscaled)
+
+    def loss_scale_state(self) -> dict[str, Any]:
+        """State of the loss scaler; empty without one."""
+        return {} if self.scaler is None else self.scaler.state_dict()
+
+    def load_loss_scale_state(self, state: Mapping[str, Any]) -> None:
+        """Put back the state of the loss scaler, where this run has one and the state is of one."""
+        if self.scaler is not None and state:
+            self.scaler.load_state_dict(dict(state))
 
 
 def zero_grad(optimizer: torch.optim.Optimizer) -> None:

@@ -44,7 +44,7 @@ class OptimizerArguments:
 class TorchAMPArguments(OptimizerArguments):
     """Arguments of TorchAMPOptimizerHook."""
 
-    loss_scale: Annotated[float | dict | str | None, Doc("Fixed loss scale, or arguments of GradScaler.")] = None
+    loss_scale: Annotated[float | dict | None, Doc("Fixed loss scale, or arguments of GradScaler.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

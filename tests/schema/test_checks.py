@@ -156,7 +156,7 @@ def test_documented_hooks_without_a_class_are_refused(name):
     assert "not available in this version" in found["train.hooks[0].type"].found
 
 
-@pytest.mark.parametrize(("keyword", "hook"), [("use_fp16", "TorchAMPOptimizerHook"), ("launcher", "DDPHook")])
+@pytest.mark.parametrize(("keyword", "hook"), [("launcher", "DDPHook")])
 def test_a_keyword_that_adds_a_hook_answers_for_it(keyword, hook):
     assert set(refusals({}, {keyword: True})) == {keyword} if unavailable(hook) else not refusals({}, {keyword: "mpi"})
 

@@ -72,7 +72,10 @@ def test_json_keeps_letters_and_order():
         ({"max_epochs": 2, "lr": 0.1, "name": "x"}, ["--max-epochs", "2", "--lr", "0.1", "--name", "x"]),
         ({"on": True, "off": False, "none": None}, ["--on", "--off", "False"]),
         ({"a": {"b_c": {"d": 1}}}, ["--a.b-c.d", "1"]),
-        ({"sizes": [1, 2], "hooks": [{"type": "A"}, {"n": 3}]}, "--sizes 1 2 --hooks[0].type A --hooks[1].n 3".split()),
+        (
+            {"sizes": [1, 2], "hooks": [{"type": "A"}, {"n": 3}]},
+            ["--sizes", "1", "2", "--hooks[0].type", "A", "--hooks[1].n", "3"],
+        ),
     ],
 )
 def test_a_config_as_words(values, words):

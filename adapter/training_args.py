@@ -154,7 +154,7 @@ class TrainingArgs:
     @property
     def given(self) -> list[str]:
         """Names of the fields that were given, or hold something other than their default."""
-        said = getattr(self, "_given", set())
+        said: set[str] = getattr(self, "_given", set())
         return [item.name for item in fields(self) if item.name in said or getattr(self, item.name) != _default(item)]
 
     def __call__(self, cfg: Config) -> Config:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+PART_SUFFIX = ".part"  # of a file that is being written
 UMASK = os.umask(0)  # the only way to read it is to set it
 os.umask(UMASK)
 
@@ -21,12 +23,15 @@ def written_aside(path: Path) -> Iterator[IO[bytes]]:
     of the machine, too, is up to ``flush.sync``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
+            with contextlib.suppress(OSError):  # a file system without locks: its leftovers stay
+                _lock(file)
             yield file
-        os.chmod(temporary, 0o666 & ~UMASK)  # mkstemp lets nobody else read
-        os.replace(temporary, path)
+            os.chmod(temporary, 0o666 & ~UMASK)  # mkstemp lets nobody else read
+            file.flush()
+            os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -37,3 +42,20 @@ def write_text(text: str, path: Path) -> None:
     """Write UTF-8 text to ``path`` whole or not at all."""
     with written_aside(path) as file:
         file.write(text.encode())
+
+
+def remove_parts(folder: Path) -> None:
+    """Delete what processes that were killed while they wrote have left in a folder; not what is being written now."""
+    for path in folder.glob(f".*{PART_SUFFIX}"):
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            _lock(file)
+            path.unlink()
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Hold a file as long as it is open; the lock of a process that dies is gone.
+
+    Raises:
+        BlockingIOError: Another process holds it.
+    """
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

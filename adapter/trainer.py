@@ -202,6 +202,7 @@ class EpochBasedTrainer(TrainerParts):
         self.optimizer: Any = None
         self.lr_scheduler: Any = None
         self.resumed_from: Mapping[str, Any] | None = None
+        self.resumed_pair: Path | None = None
         self.stream = TrainingStream(())
         self.train_dataloader: Any = None
         self.eval_dataloader: Any = None

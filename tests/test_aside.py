@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from adapter.aside import write_text, written_aside
+import subprocess
+import sys
+
+from adapter.aside import remove_parts, write_text, written_aside
+from tests.conftest import ROOT
 
 
 def test_nothing_is_at_the_path_until_all_is_written(tmp_path):
@@ -14,3 +18,21 @@ def test_nothing_is_at_the_path_until_all_is_written(tmp_path):
 def test_write_text(tmp_path):
     write_text("grün", tmp_path / "a.txt")
     assert (tmp_path / "a.txt").read_bytes() == "grün".encode()
+
+
+def test_what_a_killed_process_was_writing_is_cleared(tmp_path):
+    code = f"""
+import os, signal
+from pathlib import Path
+from adapter.aside import written_aside
+with written_aside(Path({str(tmp_path)!r}, "a.pth")) as file:
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    (left,) = tmp_path.iterdir()
+    with written_aside(tmp_path / "b.pth") as file:
+        file.write(b"whole")
+        remove_parts(tmp_path)
+        assert not left.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["b.pth"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import pickle
 import shutil
@@ -12,23 +13,29 @@ from typing import Any
 
 import torch
 
-from adapter.aside import written_aside
+from adapter.aside import PART_SUFFIX, written_aside
+from adapter.checkpoint.checksum import Sealed, verify
 
 STATE_SUFFIX = "_trainer_state.pth"
 WEIGHTS_SUFFIX = ".pth"
+INTERRUPTED = "interrupted"  # name of the pair that a signal leaves behind
+BEFORE_SUFFIX = "_before"
 
 
 def save(state: Any, path: Path) -> None:
     """Write ``torch.save(state)`` to ``path`` whole or not at all, streamed: no second copy in memory."""
     with written_aside(path) as file, without_record_checksums():
-        torch.save(state, file)
+        sealed: Any = Sealed(file)  # as much of a file as torch.save uses
+        torch.save(state, sealed)
+        sealed.seal()
 
 
 @contextlib.contextmanager
 def without_record_checksums() -> Iterator[None]:
-    """Without the CRC-32 that torch computes for each tensor, three quarters of the time of a save.
+    """Without the CRC-32 that torch computes for each tensor: on many machines most of the time of a save.
 
-    ``torch.load`` never compares them: it reads a file with a changed byte without a word (measured, torch 2.14).
+    ``torch.load`` never compares them: it reads a file with a changed byte without a word (measured, torch 2.14). The
+    checksum of the whole file takes their place.
     """
     before = torch.serialization.get_crc32_options()
     torch.serialization.set_crc32_options(False)
@@ -38,12 +45,13 @@ def without_record_checksums() -> Iterator[None]:
         torch.serialization.set_crc32_options(before)
 
 
-def load(path: Path, what: str = "checkpoint") -> Any:
+def load(path: Path, what: str = "checkpoint", mmap: bool = False) -> Any:
     """What ``torch.save`` or safetensors wrote, on the CPU; a pickle that would run code is refused.
 
     Args:
         path: The file.
         what: What the file is to the user; used in the error.
+        mmap: Leave the tensors on the disk until they are read.
 
     Raises:
         FileNotFoundError: No such file.
@@ -56,8 +64,9 @@ def load(path: Path, what: str = "checkpoint") -> Any:
             from safetensors.torch import load_file
 
             return load_file(path)
+        verify(path)
         with torch.serialization.safe_globals(_numpy_state_types()):
-            return torch.load(path, map_location="cpu", weights_only=True)
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
     except pickle.UnpicklingError as error:
         reason = "it is damaged, or holds objects that would run code"
         raise ValueError(f"cannot load the {what} '{path}': {reason}") from error
@@ -92,32 +101,47 @@ def pair_names(prefix: Path) -> tuple[Path, Path]:
 
 
 def newest_pair(folder: Path) -> Path:
-    """The weights file of the pair in a folder whose trainer state was written last.
+    """The weights file of the whole pair in a folder that was saved last; damaged ones are passed over with a warning.
 
     Raises:
-        FileNotFoundError: The folder holds no complete pair.
+        FileNotFoundError: The folder holds no whole pair.
     """
-    states = sorted(folder.glob(f"*{STATE_SUFFIX}"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for state in states:
+    for state in sorted(folder.glob(f"*{STATE_SUFFIX}"), key=_saved_at, reverse=True):
         weights = state.with_name(state.name.removesuffix(STATE_SUFFIX) + WEIGHTS_SUFFIX)
-        if weights.is_file():
-            return weights
+        if not weights.is_file():
+            continue
+        try:
+            load(state, "trainer state", mmap=True)
+            load(weights, mmap=True)
+        except ValueError as error:
+            logging.getLogger("adapter").warning("%s; looking for an earlier pair", error)
+            continue
+        return weights
     raise FileNotFoundError(f"no checkpoint pair (*.pth with *{STATE_SUFFIX}) in '{folder}'")
+
+
+def _saved_at(state: Path) -> float:
+    """When a trainer state was saved, as it says itself, since a copy has another time; else as the disk says."""
+    try:
+        saved: float = torch.load(state, map_location="cpu", weights_only=True, mmap=True)["meta"]["adapter"]["saved"]
+    except Exception:  # damaged, or of ModelScope's trainer
+        return state.stat().st_mtime
+    return saved
 
 
 def link_or_copy(source: Path, target: Path) -> None:
     """Make ``target`` the same file as ``source``, without a second copy of the data where the disk allows it."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(aside)
+    aside = target.with_name(f".{target.name}.{os.getpid()}{PART_SUFFIX}")
+    aside.unlink(missing_ok=True)
     try:
         os.link(source, aside)
+        os.replace(aside, target)
     except OSError:  # another file system, or one without hard links
-        shutil.copyfile(source, aside)
-    os.replace(aside, target)
-    with contextlib.suppress(FileNotFoundError):  # renaming a link onto another link to the same file does nothing
-        os.unlink(aside)
+        with written_aside(target) as file, source.open("rb") as original:
+            shutil.copyfileobj(original, file)
+    finally:
+        aside.unlink(missing_ok=True)  # renaming a link onto another link to the same file does nothing
 
 
 def _numpy_state_types() -> list[Any]:
@@ -132,3 +156,8 @@ def remove_pair(prefix: Path) -> None:
     """Delete a pair, the weights first, so that a trainer state is never left looking whole without them."""
     for path in pair_names(prefix):
         path.unlink(missing_ok=True)
+
+
+def before_name(prefix: Path) -> Path:
+    """Second name of a pair while another takes its own."""
+    return prefix.with_name(f"{prefix.name}{BEFORE_SUFFIX}")

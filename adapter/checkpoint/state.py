@@ -19,20 +19,27 @@ if TYPE_CHECKING:
 
 
 def save_weights(trainer: EpochBasedTrainer, prefix: Path) -> Path:
-    """Write the weights of a pair; an older trainer state of the same name goes first, so that no pair is mixed.
+    """Write the weights of a pair.
+
+    An older trainer state of the same name goes first, so that no pair is mixed. The older pair stays whole under
+    another name until the new one is.
 
     Returns:
         The file, ``<prefix>.pth``.
     """
     weights, state = files.pair_names(prefix)
+    if weights.is_file() and state.is_file():
+        for old, second in zip((weights, state), files.pair_names(files.before_name(prefix)), strict=True):
+            files.link_or_copy(old, second)
     state.unlink(missing_ok=True)
     files.save(trainer.unwrap_module(trainer.model).state_dict(), weights)
     return weights
 
 
 def save_trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> None:
-    """Write the trainer state of a pair, ``<prefix>_trainer_state.pth``."""
+    """Write the trainer state of a pair, ``<prefix>_trainer_state.pth``; an older pair of its name can go then."""
     files.save(trainer_state(trainer), files.pair_names(prefix)[1])
+    files.remove_pair(files.before_name(prefix))
 
 
 def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
@@ -51,6 +58,7 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
             "time": time.asctime(),
             "adapter": {
                 "version": package_version(),
+                "saved": time.time(),
                 "optimizer": type(trainer.optimizer).__name__,
                 "hooks": hook_states(trainer),
                 "random": random_state(),

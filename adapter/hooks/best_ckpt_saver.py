@@ -99,11 +99,22 @@ class BestCkptSaverHook(CheckpointHook):
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Load the best weights, when asked to."""
         super().after_run(trainer)
-        if self.restore_best and self.history:
-            from adapter.checkpoint.files import load
+        if not self.restore_best or not self.history:
+            return
+        from adapter.checkpoint.files import load
 
-            trainer.logger.info("Loading the best weights, of %s", self.history[-1])
-            trainer.load_weights(load(Path(self.folder / f"{self.history[-1]}.pth")), strict=True)
+        path = self._newest(trainer)
+        if path is None:
+            trainer.logger.warning("the best weights, %s, are gone: the model keeps its last ones", self.history[-1])
+            return
+        trainer.logger.info("Loading the best weights, of %s", path.stem)
+        trainer.load_weights(load(path), strict=True)
+
+    def _newest(self, trainer: EpochBasedTrainer) -> Path | None:
+        """The newest best weights: this run's, or those of the run it goes on with, in that run's folder."""
+        folders = [self.folder, *([trainer.resumed_pair.parent] if trainer.resumed_pair else [])]
+        paths = [folder / f"{self.history[-1]}.pth" for folder in folders]
+        return next((path for path in paths if path.is_file()), None)
 
     def state_dict(self) -> dict[str, Any]:
         """The best value so far, and the pairs on disk."""

@@ -55,7 +55,8 @@ class CheckpointHook(Hook):
         self.save_last = save_last
         self.max_checkpoint_num = None if max_checkpoint_num is None else max(int(max_checkpoint_num), 1)
         self.save_trainer_state = save_trainer_state
-        self.history: list[str] = []  # names of the pairs on disk, oldest first
+        self.history: list[str] = []  # names of the pairs to keep, oldest first
+        self.leaving: list[str] = []  # names of those that go once the newest is on the disk
         self.flusher = Flusher()
 
     @property
@@ -69,10 +70,15 @@ class CheckpointHook(Hook):
         return Path(self.output_dir or self.save_dir or "") / self.output_sub_dir
 
     def before_run(self, trainer: EpochBasedTrainer) -> None:
-        """Settle the folder and begin the output folder."""
+        """Settle the folder, clear what a killed run left in it, and begin the output folder."""
+        from adapter.aside import remove_parts
         from adapter.checkpoint.output_folder import begin_output
 
         self.save_dir = self.save_dir or trainer.work_dir
+        for folder in (self.folder, self.output_folder):
+            remove_parts(folder)
+        self._delete_leaving()
+        self._pass(trainer.resumed_pair)
         begin_output(trainer, self.output_folder)
         trainer.logger.info("Checkpoints will be saved to %s", self.save_dir)
 
@@ -112,27 +118,43 @@ class CheckpointHook(Hook):
         weights = save_weights(trainer, self.folder / name)
         names = [*(other for other in self.history if other != name), name]
         surplus = max(len(names) - (self.max_checkpoint_num or len(names)), 0)
+        self.leaving += names[:surplus]
         self.history = names[surplus:]
         write_output(trainer, self.output_folder, weights)
-        trainer.at_stage_end(lambda: self.complete(trainer, name, names[:surplus]))
+        trainer.at_stage_end(lambda: self.complete(trainer, name))
 
-    def complete(self, trainer: EpochBasedTrainer, name: str, surplus: list[str]) -> None:
-        """Save the trainer state of a pair; once the pair is on the disk, delete those beyond the limit."""
-        from adapter.checkpoint.files import pair_names, remove_pair
+    def complete(self, trainer: EpochBasedTrainer, name: str) -> None:
+        """Save the trainer state of a pair; once the pair is on the disk, delete those it takes the place of."""
+        from adapter.checkpoint.files import pair_names
         from adapter.checkpoint.state import save_trainer_state
 
         if self.save_trainer_state:
             save_trainer_state(trainer, self.folder / name)
         self.flusher.add(pair_names(self.folder / name))
-        if surplus:
+        if self.leaving:
             self.flusher.wait()
-        for other in surplus:
-            remove_pair(self.folder / other)
+            self._delete_leaving()
+
+    def _pass(self, resumed: Path | None) -> None:
+        """Let the pair of an interruption that this run goes on from leave with the next pair that is saved."""
+        from adapter.checkpoint.files import INTERRUPTED, before_name
+
+        names = [path.name for path in (Path(INTERRUPTED), before_name(Path(INTERRUPTED)))]
+        if self.save_trainer_state and resumed and resumed.name in names and resumed.parent.samefile(self.folder):
+            self.leaving += names
+
+    def _delete_leaving(self) -> None:
+        from adapter.checkpoint.files import remove_pair
+
+        for name in self.leaving:
+            remove_pair(self.folder / name)
+        self.leaving = []
 
     def state_dict(self) -> dict[str, Any]:
-        """Names of the pairs on disk."""
-        return {"history": list(self.history)}
+        """Names of the pairs on disk: those to keep, and those about to go."""
+        return {"history": list(self.history), "leaving": list(self.leaving)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the pairs of the run that is resumed."""
         self.history = list(state_dict.get("history", []))
+        self.leaving = list(state_dict.get("leaving", []))

@@ -51,6 +51,7 @@ class LoadCheckpointHook(Hook):
         state: Mapping[str, Any] = files.load(state_file, "trainer state")
         restore(trainer, state, state_file)
         trainer.resumed_from = state["meta"]
+        trainer.resumed_pair = weights.with_suffix("")
         trainer.logger.info(
             "Training goes on from %s: epoch %d, iteration %d", weights, trainer.epoch + 1, trainer.iter
         )

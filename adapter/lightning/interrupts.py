@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
-NAME = "interrupted"  # of the pair
-
 
 class Interrupts:
     """Holds back SIGINT and SIGTERM while a run trains; a second one ends it at once.
@@ -64,9 +62,10 @@ class Interrupts:
         """
         if self.received is None:
             return
+        from adapter.checkpoint.files import INTERRUPTED
         from adapter.checkpoint.state import save_trainer_state, save_weights
 
-        prefix = Path(self.owner.checkpoint_folder, NAME)
+        prefix = Path(self.owner.checkpoint_folder, INTERRUPTED)
         save_weights(self.owner, prefix)
         save_trainer_state(self.owner, prefix)
         self.owner.logger.warning("saved %s.pth; --resume goes on from there", prefix)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import collections
+import logging
 import os
 import pickle
 import stat
@@ -61,6 +62,39 @@ def test_loads_a_random_state_of_numpy(tmp_path):
     kind, keys, *_ = files.load(tmp_path / "a.pth")["numpy"]
     assert kind == "MT19937"
     assert np.array_equal(keys, np.random.get_state()[1])
+
+
+def whole_pair(folder, name, saved, weights=STATE):
+    """A pair that says it was saved at a time."""
+    files.save(weights, folder / f"{name}.pth")
+    files.save({"meta": {"adapter": {"saved": saved}}}, folder / f"{name}_trainer_state.pth")
+
+
+def test_the_newest_pair_is_the_one_saved_last_wherever_it_was_copied(tmp_path):
+    for name, saved in (("epoch_2", 2.0), ("epoch_3", 3.0), ("epoch_1", 1.0)):  # a copy's times are of the copying
+        whole_pair(tmp_path, name, saved)
+    assert files.newest_pair(tmp_path) == tmp_path / "epoch_3.pth"
+
+
+@pytest.mark.parametrize("damage", ["weights gone", "weights cut", "weights changed", "state gone", "state cut"])
+def test_a_pair_that_is_not_whole_is_passed_over(damage, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("adapter"), "propagate", True)
+    whole_pair(tmp_path, "epoch_1", 1.0)
+    whole_pair(tmp_path, "epoch_2", 2.0)
+    part, what = damage.split()
+    path = tmp_path / {"weights": "epoch_2.pth", "state": "epoch_2_trainer_state.pth"}[part]
+    content = path.read_bytes()
+    path.unlink()
+    if what != "gone":
+        path.write_bytes(content[:300] if what == "cut" else content[:300] + b"#" + content[301:])
+    assert files.newest_pair(tmp_path) == tmp_path / "epoch_1.pth"
+    assert (f"'{path}'" in caplog.text) is (what != "gone")
+
+
+def test_no_whole_pair(tmp_path):
+    (tmp_path / "epoch_1_trainer_state.pth").write_text("")
+    with pytest.raises(FileNotFoundError, match="no checkpoint pair"):
+        files.newest_pair(tmp_path)
 
 
 def truncated(path):

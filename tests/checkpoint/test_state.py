@@ -48,8 +48,8 @@ def test_keys(work_dir):
     assert list(state) == ["meta", "optimizer", "lr_scheduler"]
     assert state["lr_scheduler"]["last_epoch"] == 2
     assert state["meta"]["adapter"]["hooks"] == {
-        "CheckpointHook-0": {"history": ["epoch_1", "epoch_2"]},
-        "BestCkptSaverHook-0": {"history": ["best_epoch2_score2"], "best_metric": 2},
+        "CheckpointHook-0": {"history": ["epoch_1", "epoch_2"], "leaving": []},
+        "BestCkptSaverHook-0": {"history": ["best_epoch2_score2"], "leaving": [], "best_metric": 2},
     }
 
 

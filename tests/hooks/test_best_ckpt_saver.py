@@ -80,10 +80,26 @@ def test_restore_best(tmp_path, restore, epoch):
     assert weights_of(trainer) == after.seen[epoch]
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_restore_best_of_the_run_before(tmp_path, there, capsys):
+    """The best weights are in the folder of the run that is gone on with; unless somebody moved them."""
+    after = Recorder("after_train_epoch", weights_of)
+    saving = [{"type": "CheckpointHook", "interval": 1}, *best(restore_best=True)]
+    run(tmp_path / "a", saving, 2, metrics=scripted(2, 1, 0), callbacks=[after])
+    if not there:
+        (tmp_path / "a" / "best_epoch1_score2.pth").unlink()
+    trainer = make(tmp_path / "b", saving, 3, metrics=scripted(2, 1, 0))
+    last = Recorder("after_train_epoch", weights_of)
+    trainer.register_hook(last)
+    trainer.train(str(tmp_path / "a" / "epoch_2"))
+    assert weights_of(trainer) == (after.seen[0] if there else last.seen[-1])
+    assert ("the best weights, best_epoch1_score2, are gone" in capsys.readouterr().err) is not there
+
+
 def test_state(tmp_path):
     trainer = run(tmp_path, best(), 2, metrics=scripted(1, 2))
     (hook,) = trainer.get_hook(BestCkptSaverHook)
-    assert hook.state_dict() == {"history": ["best_epoch2_score2"], "best_metric": 2}
+    assert hook.state_dict() == {"history": ["best_epoch2_score2"], "leaving": [], "best_metric": 2}
 
 
 def test_the_best_of_the_run_before_has_to_be_beaten(tmp_path):

@@ -91,7 +91,7 @@ def test_log(tmp_path):
 def test_state_holds_the_pairs_on_disk(tmp_path):
     trainer = run(tmp_path, saver(interval=1, max_checkpoint_num=2), epochs=3)
     (hook,) = trainer.get_hook(CheckpointHook)
-    assert hook.state_dict() == {"history": ["epoch_2", "epoch_3"]}
+    assert hook.state_dict() == {"history": ["epoch_2", "epoch_3"], "leaving": []}
 
 
 def test_pairs_of_the_run_before_count(tmp_path):
@@ -102,3 +102,15 @@ def test_pairs_of_the_run_before_count(tmp_path):
     hook.load_state_dict({"history": ["old_1", "old_2"]})
     trainer.train()
     assert pairs(tmp_path) == ["epoch_1", "old_2"]
+
+
+def test_pairs_that_a_killed_run_had_yet_to_delete_go(tmp_path):
+    """The process died between the new pair and the end of the old one."""
+    hooks = saver(interval=1, max_checkpoint_num=2)
+    late = make(tmp_path, hooks, epochs=3)
+    (hook,) = late.get_hook(CheckpointHook)
+    hook._delete_leaving = lambda: None
+    late.train()
+    assert pairs(tmp_path) == ["epoch_1", "epoch_2", "epoch_3"]
+    make(tmp_path, hooks, epochs=3).train(str(tmp_path / "epoch_3"))
+    assert pairs(tmp_path) == ["epoch_2", "epoch_3"]

@@ -7,8 +7,10 @@ import threading
 import pytest
 import torch
 
+from adapter.checkpoint.files import newest_pair
+from adapter.checkpoint.state import save_weights
 from adapter.hooks.hook import Hook
-from tests.runs import make, pairs, run, weights_of
+from tests.runs import Recorder, make, pairs, run, weights_of
 
 SAVER = {"type": "CheckpointHook", "interval": 1}
 
@@ -52,6 +54,41 @@ def test_the_run_goes_on_as_if_never_stopped(iteration, tmp_path):
     again = make(tmp_path / "again", [SAVER])
     again.train(str(tmp_path / "first" / "interrupted"))
     assert weights_of(again) == weights_of(whole)
+
+
+def test_the_pair_goes_when_the_run_has_passed_it(tmp_path):
+    interrupted(tmp_path, signal.SIGINT, 1)
+    make(tmp_path, [SAVER]).train(str(tmp_path / "interrupted"))
+    assert sorted(path.name for path in tmp_path.glob("*.pth")) == [
+        f"epoch_{n}{part}.pth" for n in (1, 2) for part in ("", "_trainer_state")
+    ]
+
+
+@pytest.mark.parametrize("other", ["folder", "start"])
+def test_the_pair_of_another_run_stays(other, tmp_path):
+    interrupted(tmp_path, signal.SIGINT, 1)
+    if other == "folder":
+        make(tmp_path / "again", [SAVER]).train(str(tmp_path / "interrupted"))
+    else:
+        make(tmp_path, [SAVER]).train()
+    assert "interrupted" in pairs(tmp_path)
+
+
+def test_a_pair_is_whole_while_another_takes_its_name(tmp_path):
+    """As when the time that a cluster gives ends while the second pair is being saved."""
+    interrupted(tmp_path, signal.SIGINT, 0)
+    again = make(tmp_path, [SAVER])
+
+    def half_saved(trainer):
+        save_weights(trainer, tmp_path / "interrupted")
+        raise ConnectionAbortedError
+
+    again.register_hook(Recorder("after_train_iter", half_saved))
+    with pytest.raises(ConnectionAbortedError):
+        again.train(str(tmp_path / "interrupted"))
+    assert newest_pair(tmp_path) == tmp_path / "interrupted_before.pth"
+    make(tmp_path, [SAVER]).train(str(newest_pair(tmp_path)))
+    assert pairs(tmp_path) == ["epoch_1", "epoch_2"]
 
 
 def test_a_second_signal_ends_at_once(tmp_path):

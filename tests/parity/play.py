@@ -27,8 +27,16 @@ TIMING = {"iter_time", "data_load_time", "memory", "eta"}
 TRAINERS = {"ours": ("adapter", "adapter"), "real": ("modelscope.trainers", "modelscope.trainers.hooks")}
 
 
-def play(name: str, build_trainer: Callable[..., Any], hook: type) -> dict[str, Any]:
+def play(
+    name: str, build_trainer: Callable[..., Any], hook: type, rewrite: Callable[[Path], None] | None = None
+) -> dict[str, Any]:
     """Train one case to its end.
+
+    Args:
+        name: Of the case.
+        build_trainer: Of the package that plays.
+        hook: Its base class of hooks.
+        rewrite: Changes the config file before it is used.
 
     Returns:
         `steps`: loss and learning rate of each iteration, after all hooks; `events`: stage, epoch, iter,
@@ -42,6 +50,8 @@ def play(name: str, build_trainer: Callable[..., Any], hook: type) -> dict[str, 
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "configuration.json")
         config.write_text(json.dumps(copy.deepcopy(CASES[name]["cfg"])))
+        if rewrite:
+            rewrite(config)
         work_dir = Path(folder, "work")
         work_dir.mkdir()
         probe, seen = make_probe(hook)

@@ -1,0 +1,31 @@
+"""Rewrite a config file on today's keys, comments kept."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+EXAMPLE = """  adapter migrate configuration.json
+  adapter migrate old.yaml -o new.yaml"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``adapter migrate``."""
+    parser.add_argument("config", metavar="CONFIG", help="configuration file: .json or .yaml")
+    parser.add_argument("-o", "--out", metavar="FILE", help="where to write it (default: print it)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print or write the new file; what was moved goes to stderr."""
+    from adapter.aside import write_text
+    from adapter.migrate import migrate
+
+    migration = migrate(args.config)
+    if args.out:
+        write_text(migration.text, Path(args.out))
+    else:
+        sys.stdout.write(migration.text)
+    for line in migration.summary or ["nothing to move: the file is on today's keys already"]:
+        print(line, file=sys.stderr)
+    return 0

@@ -1,0 +1,63 @@
+"""Rewrite a config on today's keys: what a run does to the old ones on the fly, done once in the file."""
+
+from __future__ import annotations
+
+import copy
+import os
+from dataclasses import dataclass
+
+from adapter.config import Config
+from adapter.config.round_trip import rewritten
+from adapter.dialects import detect, easycv, modelscope
+from adapter.dialects.move import Move, notices
+from adapter.errors import ConfigError, Problem
+
+
+@dataclass(frozen=True)
+class Migration:
+    """A config file on today's keys.
+
+    Attributes:
+        text: The new file.
+        moves: What became of each old key; empty when there was none.
+    """
+
+    text: str
+    moves: tuple[Move, ...]
+
+    @property
+    def summary(self) -> list[str]:
+        """A sentence for each key that was moved or dropped."""
+        return notices(self.moves)
+
+
+def migrate(path: str | os.PathLike[str]) -> Migration:
+    """Move a file's old keys (hooks in the list, complete hooks beside their section, flat ones) to today's.
+
+    Default hooks are not written into it. A file without old keys stays as it is.
+
+    Raises:
+        ConfigError: The file cannot be read, or is of a kind that is not rewritten.
+    """
+    suffix = os.path.splitext(path)[1]
+    if suffix == ".py":
+        found = "a Python file computes its values, so there is no text to rewrite"
+        raise ConfigError(Problem("", found, fix="write its values as YAML, then migrate that", kind="file"), str(path))
+    config = Config.from_file(path)
+    if detect(config) == "run":
+        found = "a config of the `run:` family, which has no older spelling"
+        raise ConfigError(Problem("run", found, fix="run it as it is, with `adapter fit`"), config.filename)
+    moves = _move(config)
+    moved = {move.key: move.to for move in moves}
+    text = rewritten(config.text, suffix, config, moved) if moves else config.text
+    if Config.from_string(text, suffix) != config:
+        raise AssertionError(f"'{path}' does not read back as what was written; nothing was changed")
+    return Migration(text, tuple(moves))
+
+
+def _move(config: Config) -> list[Move]:
+    """Move the old keys, in place; a hook list of which nothing is left goes too."""
+    moves = [*modelscope.move_old_keys(config, copy.deepcopy(config)), *easycv.move_stepping_hooks(config)]
+    if moves and config.safe_get("train.hooks") == []:
+        del config.train["hooks"]
+    return moves

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 from adapter import cli
 from adapter.cli.trainer_arguments import split_trainer_arguments
@@ -61,21 +62,30 @@ def parse(name: str, command: ModuleType, words: Sequence[str]) -> argparse.Name
 
     ``--trainer.KEY`` has any key, which argparse cannot express: those are taken out first, as ``trainer``.
     """
-    parser = argparse.ArgumentParser(
-        prog=f"adapter {name}",
-        description=_summary(command),
-        epilog=f"example:\n{command.EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    command.add_arguments(parser)
-    parser.add_argument("--debug", action="store_true", help="show the traceback of a failure")
+    parser = argparse.ArgumentParser(prog=f"adapter {name}", **described(command))
+    complete_parser(parser, command)
     if parser.get_default("trainer") is None:
         return parser.parse_intermixed_args(words)
     words, trainer = split_trainer_arguments(words)
     args = parser.parse_intermixed_args(words)
     args.trainer = trainer
     return args
+
+
+def described(command: ModuleType) -> dict[str, Any]:
+    """What a command's parser says of it."""
+    return {
+        "description": _summary(command),
+        "epilog": f"example:\n{command.EXAMPLE}",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+
+
+def complete_parser(parser: argparse.ArgumentParser, command: ModuleType) -> None:
+    """Give a parser the arguments of a command."""
+    command.add_arguments(parser)
+    parser.add_argument("--debug", action="store_true", help="show the traceback of a failure")
 
 
 def _overview(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from adapter.models.build import build_model
 from adapter.optim.build import build_optimizer
 from adapter.plan import Plan
 from adapter.schedules.build import build_scheduler
+from adapter.schedules.length import schedule_steps
 
 
 class TrainerParts(BaseTrainer):
@@ -52,6 +55,16 @@ class TrainerParts(BaseTrainer):
     eval_data_collator: Callable[..., Any]
     _samplers: dict[str, Any]
     _seed: int
+
+    @property
+    @abstractmethod
+    def max_epochs(self) -> int:
+        """Epochs of the run."""
+
+    @property
+    @abstractmethod
+    def max_iters(self) -> int:
+        """Iterations of the run; ValueError when the data have no length."""
 
     def rebuild_config(self, cfg: Config) -> Config:
         """Change the config in code, before overrides; returns the config to use."""
@@ -147,7 +160,8 @@ class TrainerParts(BaseTrainer):
         if optimizer is None and self.plan.optimizer is not None:
             optimizer = build_optimizer(self.unwrap_module(self.model), self.plan.optimizer)
         if scheduler is None and optimizer is not None and self.plan.lr_scheduler is not None:
-            scheduler = build_scheduler(optimizer, self.plan.lr_scheduler)
+            length = partial(schedule_steps, self.plan, self.max_epochs, lambda: self.max_iters)
+            scheduler = build_scheduler(optimizer, self.plan.lr_scheduler, length)
         return optimizer, scheduler
 
     def _evaluates(self) -> bool:

@@ -37,14 +37,22 @@ def test_is_found_by_name(registry, name, module):
 
 @pytest.mark.parametrize(("registry", "name", "module"), BUILTIN)
 def test_has_a_docstring(registry, name, module):
-    text = registry.resolve(name).__dict__.get("__doc__") or ""
+    cls = registry.resolve(name)
+    text = (vars(cls).get("__doc__") if inspect.isclass(cls) else cls.__doc__) or ""
     assert text.split("\n")[0].rstrip().endswith((".", ":"))
 
 
 @pytest.mark.parametrize(("registry", "name", "module"), BUILTIN)
 def test_its_file_is_named_after_it(registry, name, module):
-    """A file may hold a family (ConstantWarmup and LinearWarmup in warmup.py), whose base or members have its name."""
-    names = " ".join(base.__name__.lower() for base in registry.resolve(name).__mro__ if base.__module__ == module)
+    """A file may hold a family (ConstantWarmup and LinearWarmup in warmup.py), whose base or members have its name.
+
+    One of functions has it in its own docstring.
+    """
+    cls = registry.resolve(name)
+    if inspect.isclass(cls):
+        names = " ".join(base.__name__.lower() for base in cls.__mro__ if base.__module__ == module)
+    else:
+        names = sys.modules[module].__doc__.split("\n")[0]
     assert [word for word in module.rpartition(".")[2].split("_") if word.removesuffix("s") not in names] == []
 
 
@@ -65,6 +73,9 @@ def documented_arguments(cls: type) -> list[str]:
 @pytest.mark.parametrize(("registry", "name", "module"), BUILTIN)
 def test_its_documented_arguments_are_those_it_takes(registry, name, module):
     cls = registry.resolve(name)
+    if not inspect.isclass(cls):
+        assert documented_arguments(cls) == list(inspect.signature(cls).parameters)
+        return
     (home,) = [base for base in cls.__mro__ if "__init__" in vars(base)][:1]  # whose constructor it has
     taken = [] if home is object else [p for p in inspect.signature(home).parameters if p != "self"]
     assert documented_arguments(home) == taken if home is not object else documented_arguments(cls) == []

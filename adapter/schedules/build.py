@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torch.optim import Optimizer
@@ -16,10 +17,20 @@ if TYPE_CHECKING:
     from adapter.plan import Component
 
 
-def build_scheduler(optimizer: Optimizer, component: Component) -> LRScheduler:
+LENGTH = "num_training_steps"  # an argument that is the run's to give
+
+
+def build_scheduler(
+    optimizer: Optimizer, component: Component, run_length: Callable[[], int] | None = None
+) -> LRScheduler:
     """The scheduler a config names: one of torch's, a registered one, or an import path.
 
     Whether it steps by epoch or by iteration is up to the hook that steps it.
+
+    Args:
+        optimizer: The optimizer.
+        component: From the config.
+        run_length: How often the run steps the schedule, for one that takes ``num_training_steps`` and is not given it.
 
     Raises:
         ConfigError: Unknown name, something that is no scheduler, arguments it does not take or values it
@@ -27,8 +38,11 @@ def build_scheduler(optimizer: Optimizer, component: Component) -> LRScheduler:
     """
     cls = check_scheduler(component)
     key = component.key or "lr_scheduler"
+    args = dict(component.args)
+    if run_length is not None and takes_length(cls) and args.get(LENGTH) is None:
+        args[LENGTH] = run_length()
     try:
-        scheduler = cls(optimizer, **component.args)
+        scheduler = cls(optimizer, **args)
     except (TypeError, ValueError, AttributeError) as error:  # what torch raises for bad values
         raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
     if not isinstance(scheduler, LRScheduler):
@@ -52,13 +66,26 @@ def check_scheduler(component: Component, optimizer: Optimizer | None = None) ->
         raise _not_a_scheduler(component.type, key)
     check_arguments(cls, component.args, key, passed=("optimizer",))
     if optimizer is not None:
+        args = {LENGTH: 1, **component.args} if takes_length(cls) else component.args
         try:
-            _try(cls(optimizer, **component.args))
+            _try(cls(optimizer, **args))
+        except ImportError as error:
+            package = str(error.name).partition(".")[0]
+            found = f"'{component.type}' needs the package {package}, which is not installed"
+            raise ConfigError(Problem(f"{key}.type", found, fix=f"pip install {package}", kind="name")) from error
         except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:  # torch raises all of them
             reason = error.args[0] if isinstance(error, KeyError) and error.args else error  # its text would be quoted
             told = " ".join(str(reason).split())
             raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {told}")) from error
     return cls
+
+
+def takes_length(cls: Any) -> bool:
+    """Whether a schedule wants to know how often it will step."""
+    try:
+        return LENGTH in inspect.signature(cls).parameters
+    except (TypeError, ValueError):  # classes written in C show no signature
+        return False
 
 
 def _try(scheduler: Any) -> None:

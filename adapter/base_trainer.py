@@ -17,6 +17,7 @@ from adapter.hooks.hook_list import HookList
 from adapter.hooks.logger import LoggerHook
 from adapter.log_buffer import LogBuffer
 from adapter.prepare import load
+from adapter.processes import Processes
 from adapter.run_log import console_logger
 
 
@@ -36,6 +37,7 @@ class BaseTrainer(ABC):
         mode: ``train`` or ``eval``; after an evaluation it stays ``eval`` until the next iteration or epoch.
         log_buffer: Values of the next log line.
         visualization_buffer: Images of the next log line.
+        processes: The processes of the run.
         timestamp: Start of the run as ``YYYYMMDD_HHMMSS``, local time; names the log files.
     """
 
@@ -56,6 +58,7 @@ class BaseTrainer(ABC):
         self._epoch = self._iter = self._inner_iter = self._epoch_start = 0
         self._epoch_ends = self._stop_training = False
         self._deferred: list[Callable[[], object]] = []
+        self.processes = Processes(int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))))
         self.parallel_groups: dict[str, Any] = {}
         self._end_if_asked: Callable[[], None] = lambda: None
         self._take_signals: Callable[[], None] = lambda: None
@@ -111,7 +114,7 @@ class BaseTrainer(ABC):
     @property
     def is_main_process(self) -> bool:
         """Whether this process writes files and prints."""
-        return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
+        return self.processes.rank == 0
 
     @property
     def next_place(self) -> tuple[int, int, int]:

@@ -25,13 +25,6 @@ from adapter.schema.metric_entries import default_metrics, metric_entries
 from adapter.schema.schedule_length import schedule_length
 from adapter.schema.train import DataLoader
 
-STRATEGIES = {
-    "DDPHook": "ddp",
-    "DeepspeedHook": "deepspeed",
-    "DeepSpeedHook": "deepspeed",
-    "MegatronHook": "tensor_parallel",
-    "FSDPHook": "fsdp",
-}
 DEFAULT_WORK_DIR = "./work_dir"
 
 
@@ -83,7 +76,9 @@ class Plan:
         metrics: What evaluation computes; the task's default when the config names none.
         train_loader: Training data loader.
         eval_loader: Evaluation data loader.
-        strategy: Name of the way several processes share the work; ``auto`` for one process.
+        strategy: Name of the way several processes share the work, where a hook decides it; else ``auto``.
+        strategy_args: Arguments of the hook that decides it.
+        parallel: Arguments of DistributedDataParallel.
         precision: Lightning's name for the number format.
         loss_scale: Fixed loss scale of 16-mixed, or arguments of ``torch.amp.GradScaler``.
         trainer: Arguments for ``lightning.Trainer`` that the config decides.
@@ -105,6 +100,8 @@ class Plan:
     train_loader: LoaderPlan
     eval_loader: LoaderPlan
     strategy: str = "auto"
+    strategy_args: dict[str, Any] = field(default_factory=dict)
+    parallel: dict[str, Any] = field(default_factory=dict)
     precision: str = "32-true"
     loss_scale: float | dict[str, Any] = field(default_factory=dict)
     trainer: dict[str, Any] = field(default_factory=dict)
@@ -126,6 +123,7 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
     train, evaluation = section(config, "train"), section(config, "evaluation")
     asked = sorted(hook_list(config, given), key=run_order)
     hooks = tuple(replace(hook, args=_read_arguments(hook)) for hook in asked)
+    sharing = next((hook for hook in hooks if strategy_of(hook)), None)
     max_epochs = given.get("max_epochs", train.get("max_epochs"))
     train_iters = given.get("train_iters_per_epoch", train.get("train_iters_per_epoch"))
     val_iters = given.get("val_iters_per_epoch", evaluation.get("val_iters_per_epoch"))
@@ -149,7 +147,9 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         metrics=_metrics(config),
         train_loader=_loader(section(train, "dataloader"), shuffle=True),
         eval_loader=_loader(section(evaluation, "dataloader"), shuffle=False),
-        strategy=next((STRATEGIES[hook.type] for hook in hooks if hook.type in STRATEGIES), "auto"),
+        strategy=strategy_of(sharing) if sharing else "auto",
+        strategy_args=sharing.args if sharing else {},
+        parallel=_parallel(config),
         precision=_precision(hooks),
         loss_scale=_loss_scale(hooks),
         trainer={name: value for name, value in asked_of_lightning.items() if value is not None},
@@ -163,6 +163,12 @@ def hook_class(name: str) -> type[Hook] | None:
         return HOOKS.resolve(name)
     except ConfigError:
         return None
+
+
+def strategy_of(hook: HookPlan) -> str:
+    """Name of the strategy that a hook asks for; empty for the others."""
+    cls = hook_class(hook.type)
+    return cls.STRATEGY if cls else ""
 
 
 def accepted_arguments(cls: type[Hook]) -> set[str] | None:
@@ -226,6 +232,12 @@ def _loader(entry: Mapping[str, Any], shuffle: bool) -> LoaderPlan:
         drop_last=entry.get("drop_last", False),
         options={name: value for name, value in entry.items() if name in LOADER_OPTIONS and name not in named},
     )
+
+
+def _parallel(config: Config) -> dict[str, Any]:
+    """``parallel`` of the whole config, and of ``train``, which wins."""
+    given = {**section(config, "parallel"), **section(config, "train.parallel")}
+    return {name: value for name, value in given.items() if name != "type"}
 
 
 def _precision(hooks: tuple[HookPlan, ...]) -> str:

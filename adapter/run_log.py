@@ -61,9 +61,9 @@ def console_logger() -> logging.Logger:
 def run_logger(path: Path, is_main_process: bool = True) -> logging.Logger:
     """A logger of one run: the console and the file ``path``, made when the first line is written.
 
-    Processes other than the main one print warnings and errors only, and write no file.
+    Processes other than the main one print errors only, and write no file.
     """
-    logger = logging.Logger(f"adapter.{path.stem}", logging.INFO if is_main_process else logging.WARNING)
+    logger = logging.Logger(f"adapter.{path.stem}", logging.INFO if is_main_process else logging.ERROR)
     logger.parent = console_logger()
     if is_main_process:
         handler = LogFile(path, encoding="utf-8", delay=True)

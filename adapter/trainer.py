@@ -16,7 +16,6 @@ from torch.utils.data import Sampler
 
 from adapter.checkpoint import files
 from adapter.checkpoint.resume import restore_moment
-from adapter.checkpoint.weights import load_weights
 from adapter.components import check_components
 from adapter.config import Config
 from adapter.data.loader import count_batches, set_epoch
@@ -28,13 +27,16 @@ from adapter.hooks.checkpoint import CheckpointHook
 from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from adapter.lightning import engine
+from adapter.lightning.arguments import count_processes
 from adapter.lightning.interrupts import Interrupts
 from adapter.lightning.module import TrainingModule
+from adapter.lightning.strategies.choice import choose_strategy
 from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric, plain
 from adapter.models.forward import call_model, losses_of
 from adapter.plan import check_writable, make_plan, settle_work_dir
 from adapter.prepare import check, load, located, prepare, refuse_untrusted, unread_keys
+from adapter.processes import Processes
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
@@ -142,7 +144,6 @@ class EpochBasedTrainer(TrainerParts):
         self.cfg = prepared.config
         self.work_dir = settle_work_dir(self.cfg, self._keywords.get("work_dir"))
         check_writable(self.work_dir)
-        self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
         self.optimizers = optimizers
         self._samplers = by_mode(samplers)
         with located(prepared):
@@ -151,7 +152,11 @@ class EpochBasedTrainer(TrainerParts):
                 raise ConfigError(problem)
             self.plan = make_plan(self.cfg, self._keywords)
             built = check_components(self.plan, optimizers)
-            device = engine.build_trainer(self).strategy.root_device  # what Lightning refuses is refused now
+            self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), count_processes(self))
+            first = engine.build_trainer(self)  # what Lightning refuses is refused now
+            device = first.strategy.root_device
+            self.processes = Processes(first.global_rank, first.world_size)
+            self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
             self._register_hooks(built, callbacks or [])
             self._take_model(model, device, kwargs)
             self._take_data(train_dataset, eval_dataset, preprocessor)
@@ -160,6 +165,10 @@ class EpochBasedTrainer(TrainerParts):
         self._notes = notices(prepared.moves)
         self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *unread_keys(prepared, self._keywords)]
         self._prepared = prepared
+        if self.processes.size > 1:
+            with located(prepared):
+                engine.connect(self, first)
+            self.timestamp = self.processes.broadcast(self.timestamp)
         self.invoke_hook("after_init")
 
     def _take_model(self, model: Any, device: torch.device, kwargs: Mapping[str, Any]) -> None:
@@ -435,7 +444,7 @@ class EpochBasedTrainer(TrainerParts):
         Raises:
             ValueError: A shape that does not fit, or with ``strict`` a name.
         """
-        for mismatch in load_weights(self.unwrap_module(self.model), weights, strict):
+        for mismatch in self.strategy.load_weights(self.unwrap_module(self.model), weights, strict):
             self.logger.warning(mismatch)
 
     # Where the run is

@@ -22,6 +22,7 @@ from adapter.data.dataset import has_length, wrap_dataset
 from adapter.data.loader import build_loader
 from adapter.data.preprocessor import build_preprocessor
 from adapter.errors import ConfigError, Problem
+from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.models.build import build_model
 from adapter.optim.build import build_optimizer
 from adapter.plan import Plan
@@ -34,6 +35,7 @@ class TrainerParts(BaseTrainer):
 
     Attributes:
         plan: What Lightning gets.
+        strategy: How the processes share the work.
         model: The model.
         model_dir: Local model directory; None for a model passed as an object or built from the config.
         optimizers: Optimizer and scheduler passed in code, None each when the config's are to be built.
@@ -43,6 +45,7 @@ class TrainerParts(BaseTrainer):
     """
 
     plan: Plan
+    strategy: RunStrategy
     model: nn.Module
     model_dir: str | None
     optimizers: tuple[Any, Any]
@@ -124,6 +127,8 @@ class TrainerParts(BaseTrainer):
             collate_fn=self.train_data_collator,
             sampler=self._samplers["train"],
             seed=self._seed,
+            rank=self.processes.share,
+            world_size=self.processes.shares,
         )
         return _not_empty(loader, "train.dataloader")
 
@@ -192,6 +197,12 @@ class TrainerParts(BaseTrainer):
         ]
         if problems:
             raise ConfigError(problems, self.cfg.filename)
+
+    def to_parallel(self, model: nn.Module) -> DistributedDataParallel:
+        """The module around the model, wrapped for data parallelism; override it to wrap it another way."""
+        device = next(model.parameters()).device
+        devices = None if device.type == "cpu" else [device]
+        return DistributedDataParallel(model, device_ids=devices, **self.strategy.arguments)
 
     @staticmethod
     def unwrap_module(model: nn.Module) -> nn.Module:

@@ -84,10 +84,10 @@ def rows(config):
         (
             {"train": {"parallel": {"find_unused_parameters": True}}},
             "train.parallel.find_unused_parameters",
-            "dropped",
-            "this version trains in one process",
+            "same",
+            "DistributedDataParallel",
         ),
-        ({"parallel": {"bucket_cap_mb": 25}}, "parallel.bucket_cap_mb", "dropped", "trains in one process"),
+        ({"parallel": {"bucket_cap_mb": 25}}, "parallel.bucket_cap_mb", "same", "DistributedDataParallel"),
         (
             {"train": {"dataloader": {"pin_memory": True}}},
             "train.dataloader.pin_memory",

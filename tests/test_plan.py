@@ -82,7 +82,7 @@ def test_a_keyword_wins_over_the_file(keyword, value, file):
         ({"use_fp16": True}, {}, "auto", "16-mixed"),
         ({"optimizer_hook": {"type": "ApexAMPOptimizerHook", "opt_level": "O2"}}, {}, "auto", "16-true"),
         ({"optimizer_hook": {"type": "ApexAMPOptimizerHook"}}, {}, "auto", "16-mixed"),
-        ({"hooks": [{"type": "DeepspeedHook"}]}, {}, "deepspeed", "32-true"),
+        ({"hooks": [{"type": "DDPHook"}]}, {}, "ddp", "32-true"),
     ],
 )
 def test_strategy_and_precision(train, keywords, strategy, precision):

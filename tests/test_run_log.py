@@ -37,10 +37,10 @@ def test_the_file_and_its_folder_are_made_for_the_first_line(tmp_path):
     assert (tmp_path / "work" / "run.log").read_text().endswith("first\n")
 
 
-def test_other_processes_print_warnings_only_and_write_no_file(tmp_path, capsys):
-    log(tmp_path / "run.log", main=False)
+def test_other_processes_print_errors_only_and_write_no_file(tmp_path, capsys):
+    log(tmp_path / "run.log", main=False).error("broken")
     assert list(tmp_path.iterdir()) == []
-    assert re.fullmatch(rf"{LINE}careful\n", capsys.readouterr().err)
+    assert re.fullmatch(r".* - adapter - ERROR - broken\n", capsys.readouterr().err)
 
 
 def test_two_runs_of_a_process_have_a_file_each(tmp_path, capsys):

@@ -422,7 +422,6 @@ def test_trainer_args_reach_lightning_and_win(tmp_path: Path) -> None:
     ("keyword", "value", "text"),
     [
         ("efficient_tuners", {"type": "lora"}, "efficient_tuners: adapters on top of a model are not available"),
-        ("launcher", "pytorch", "launcher: DDPHook is documented, but not available in this version"),
     ],
 )
 def test_what_this_version_lacks_is_refused(keyword: str, value: Any, text: str, tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path) -> Non
 
 def begin_output(trainer: EpochBasedTrainer, folder: Path) -> None:
     """Make the output folder, with everything that is known before there are weights."""
+    if not trainer.is_main_process:
+        return
     folder.mkdir(parents=True, exist_ok=True)
     if trainer.model_dir:
         copy_companions(Path(trainer.model_dir), folder)

@@ -52,6 +52,8 @@ def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:
         meta: ``meta`` of the trainer state that ``restore`` was given.
     """
     own = meta.get("adapter")
+    if own is not None:
+        own = _of_this_process(trainer, own)
     if own is None:
         if trainer.inner_iter == 0:
             set_random_state(meta["rng_state"])
@@ -68,6 +70,20 @@ def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:
     trainer.stream.go_on(trainer.inner_iter, own["epoch_random"], own["random"])
 
 
+def _of_this_process(trainer: EpochBasedTrainer, own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What this process had of its own; the main one's when there were fewer."""
+    everybody = [own, *own.get("others", [])]
+    rank, size = trainer.processes.rank, trainer.processes.size
+    if len(everybody) != size:
+        trainer.logger.warning(
+            "the run to go on with had %d processes, this one has %d: the random states%s differ from here on",
+            len(everybody),
+            size,
+            " and the order of the epoch's rest" if trainer.inner_iter else "",
+        )
+    return everybody[rank] if rank < len(everybody) else own
+
+
 def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Mapping[str, Any], path: Path) -> None:
     """Optimizer and schedule."""
     used = type(trainer.optimizer).__name__
@@ -80,7 +96,10 @@ def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Ma
         if stepper is None or state.get(name) is None:
             continue
         try:
-            stepper.load_state_dict(state[name])
+            if name == "optimizer":
+                trainer.strategy.load_optimizer_state(trainer, state[name])
+            else:
+                stepper.load_state_dict(state[name])
         except (KeyError, ValueError) as error:
             raise ValueError(
                 f"the {name} in '{path}' does not fit this run's {type(stepper).__name__}: {error}"

@@ -28,18 +28,23 @@ def save_weights(trainer: EpochBasedTrainer, prefix: Path) -> Path:
         The file, ``<prefix>.pth``.
     """
     weights, state = files.pair_names(prefix)
+    values = trainer.strategy.weights(trainer.unwrap_module(trainer.model))
+    if not trainer.is_main_process:
+        return weights
     if weights.is_file() and state.is_file():
         for old, second in zip((weights, state), files.pair_names(files.before_name(prefix)), strict=True):
             files.link_or_copy(old, second)
     state.unlink(missing_ok=True)
-    files.save(trainer.unwrap_module(trainer.model).state_dict(), weights)
+    files.save(values, weights)
     return weights
 
 
 def save_trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> None:
     """Write the trainer state of a pair, ``<prefix>_trainer_state.pth``; an older pair of its name can go then."""
-    files.save(trainer_state(trainer), files.pair_names(prefix)[1])
-    files.remove_pair(files.before_name(prefix))
+    state = trainer_state(trainer)
+    if trainer.is_main_process:
+        files.save(state, files.pair_names(prefix)[1])
+        files.remove_pair(files.before_name(prefix))
 
 
 def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
@@ -47,8 +52,11 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
 
     ``epoch``, ``iter`` and ``inner_iter`` say where to go on. ``meta.adapter`` holds what only this package knows: its
     version, the optimizer's class, the hooks' states, the random states, gradients that have not led to a step yet,
-    the loss scaler, the log buffer, the last evaluation, and whether a hook has asked to stop.
+    the loss scaler, the log buffer, the last evaluation, and whether a hook has asked to stop. Of several processes,
+    which all call this, ``others`` has the rest's own part of it, by rank from 1.
     """
+    own = own_state(trainer)
+    everybody = trainer.processes.gather_to_main(own)
     epoch, iteration, inner_iter = trainer.next_place
     state: dict[str, Any] = {
         "meta": {
@@ -61,21 +69,30 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
                 "saved": time.time(),
                 "optimizer": type(trainer.optimizer).__name__,
                 "hooks": hook_states(trainer),
-                "random": random_state(),
-                "epoch_random": trainer.stream.epoch_random if inner_iter else None,
-                "gradients": gradients(trainer),
+                **own,
+                "others": everybody[1:],
                 "loss_scale": trainer.module.loss_scale_state(),
-                "log_buffer": trainer.log_buffer.state_dict(),
                 "metric_values": trainer.metric_values,
                 "stop": trainer.stop_requested,
             },
         },
     }
     if trainer.optimizer is not None:
-        state["optimizer"] = trainer.optimizer.state_dict()
+        state["optimizer"] = trainer.strategy.optimizer_state(trainer)
     if trainer.lr_scheduler is not None:
         state["lr_scheduler"] = trainer.lr_scheduler.state_dict()
     return state
+
+
+def own_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
+    """What each process has of its own: random states, gradients of an unfinished accumulation, logged values."""
+    inner_iter = trainer.next_place[2]
+    return {
+        "random": random_state(),
+        "epoch_random": trainer.stream.epoch_random if inner_iter else None,
+        "gradients": gradients(trainer),
+        "log_buffer": trainer.log_buffer.state_dict(),
+    }
 
 
 def gradients(trainer: EpochBasedTrainer) -> dict[str, Any]:

@@ -103,6 +103,7 @@ class BestCkptSaverHook(CheckpointHook):
             return
         from adapter.checkpoint.files import load
 
+        trainer.processes.wait()  # the main one has written them
         path = self._newest(trainer)
         if path is None:
             trainer.logger.warning("the best weights, %s, are gone: the model keeps its last ones", self.history[-1])

@@ -130,6 +130,8 @@ class CheckpointHook(Hook):
 
         if self.save_trainer_state:
             save_trainer_state(trainer, self.folder / name)
+        if not trainer.is_main_process:
+            return
         self.flusher.add(pair_names(self.folder / name))
         if self.leaving:
             self.flusher.wait()

@@ -36,12 +36,14 @@ class Hook:
 
     Attributes:
         PRIORITY: Place within a stage; the lower number runs first, equal numbers in order of registration.
+        STRATEGY: Name of the strategy that the hook asks the processes to share the work by; empty for most.
         RANK: Place among built-in hooks of equal priority; leave it at 0 in hooks of your own.
         stages: Names of the stages, in the order they come in a run.
     """
 
     PRIORITY: Priority | int | str = Priority.NORMAL
     RANK: int = 0
+    STRATEGY: str = ""
     stages: tuple[str, ...] = tuple(STAGES)
 
     def after_init(self, trainer: EpochBasedTrainer) -> None:

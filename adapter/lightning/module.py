@@ -156,7 +156,7 @@ class TrainingModule(L.LightningModule):
         """Clip the gradients there are, with arguments of ``clip_grad_norm_``."""
         parameters = [p for p in self.model.parameters() if p.requires_grad and p.grad is not None]
         if parameters:
-            nn.utils.clip_grad_norm_(parameters, **grad_clip)
+            self.owner.strategy.clip_gradients(parameters, **grad_clip)
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Clip gradients whose loss scale Lightning has just taken off."""

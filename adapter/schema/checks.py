@@ -18,6 +18,7 @@ Rule = Callable[[Settings, Settings], Iterator[Problem]]
 
 ADDED_BY = {"TorchAMPOptimizerHook": "use_fp16", "DDPHook": "launcher"}  # keywords that add a hook
 FOLLOWERS = ("BestCkptSaverHook", "EarlyStopHook", "PlateauLrSchedulerHook")
+STRATEGY_HOOKS = ("DeepspeedHook", "DeepSpeedHook", "MegatronHook", "FSDPHook")
 STEPPING_HOOKS = {  # hooks that training adds by itself, and where another is put in their place
     "OptimizerHook": "train.optimizer_hook",
     "NoneOptimizerHook": "train.optimizer_hook",
@@ -78,6 +79,14 @@ def steps_once(config: Settings, keywords: Settings) -> Iterator[Problem]:
             yield Problem(_type_key(hook), found, fix=f"move it to {STEPPING_HOOKS[hook.type]}")
 
 
+def one_strategy(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """The processes of a run share its work in one way; DDPHook only says who starts them."""
+    asking = [hook for hook in hook_list(config, keywords) if hook.type in STRATEGY_HOOKS]
+    for other in asking[1:]:
+        found = f"{other.type} and {asking[0].type} each ask for another way to share the work among processes"
+        yield Problem(_type_key(other), found, fix="keep one of them")
+
+
 def plateau_is_told_its_metric(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """ReduceLROnPlateau and PlateauLrSchedulerHook need each other, and no warmup goes with them."""
     scheduler, hook = section(config, "train.lr_scheduler"), section(config, "train.lr_scheduler_hook")
@@ -134,6 +143,7 @@ RULES: tuple[Rule, ...] = (
     names_exist,
     hooks_exist,
     steps_once,
+    one_strategy,
     plateau_is_told_its_metric,
     metrics_are_followed,
     metrics_are_given,

@@ -48,7 +48,7 @@ class Run:
             target="trust_remote_code",
         ),
     ] = None
-    parallel: Annotated[
-        dict | None, Doc("Arguments of DistributedDataParallel.", no_effect="this version trains in one process")
-    ] = None
+    parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="DistributedDataParallel")] = (
+        None
+    )
     megatron: Annotated[dict | None, Doc("Sizes of the parallel groups, for MegatronHook.", hook="MegatronHook")] = None

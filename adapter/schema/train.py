@@ -130,6 +130,6 @@ class Train:
         ),
     ] = None
     use_fp16: Annotated[bool, Doc("Mixed precision with 16-bit floats.", target="precision 16-mixed")] = False
-    parallel: Annotated[
-        dict | None, Doc("Arguments of DistributedDataParallel.", no_effect="this version trains in one process")
-    ] = None
+    parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="DistributedDataParallel")] = (
+        None
+    )

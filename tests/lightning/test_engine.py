@@ -8,9 +8,10 @@ import warnings
 import lightning as L
 import pytest
 
-from adapter.lightning import engine
+from adapter.lightning import arguments, engine
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.progress import ProgressBar
+from adapter.lightning.quiet import quiet
 from tests.runs import Recorder, make, run, weights_of
 
 
@@ -28,7 +29,7 @@ from tests.runs import Recorder, make, run, weights_of
     ],
 )
 def test_device_arguments(device, expected):
-    assert engine.device_arguments(device) == expected
+    assert arguments.device_arguments(device) == expected
 
 
 def test_what_hooks_do_is_off_in_lightning(tmp_path):
@@ -142,7 +143,7 @@ def test_quiet_ends():
     logger = logging.getLogger("lightning.pytorch")
     before = logger.level
     logger.setLevel(logging.INFO)
-    with engine.quiet():
+    with quiet():
         assert logger.level == logging.WARNING
         warnings.warn("GPU available but not used. You can set it", stacklevel=1)
     assert logger.level == logging.INFO
@@ -160,5 +161,5 @@ def test_the_console_shows_our_lines_only(tmp_path, capfd):
 
 
 def test_silent_profiler():
-    with engine.SilentProfiler().profile("anything") as nothing:
+    with arguments.SilentProfiler().profile("anything") as nothing:
         assert nothing is None

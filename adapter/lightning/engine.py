@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import lightning as L
 
-from adapter.errors import ConfigError, Problem
 from adapter.lightning.arguments import as_list, lightning_arguments, refusals_named
 from adapter.lightning.datamodule import DataModule
 from adapter.lightning.hook_callback import HookCallback

@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from torch.utils.data import Sampler
 
 from adapter.checkpoint import files
+from adapter.checkpoint.hub import without_tokens
 from adapter.checkpoint.resume import restore_moment
 from adapter.components import check_components
 from adapter.config import Config
@@ -164,6 +165,8 @@ class EpochBasedTrainer(TrainerParts):
         self.train_data_collator, self.eval_data_collator = collators
         self._notes = notices(prepared.moves)
         self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *unread_keys(prepared, self._keywords)]
+        if self.cfg.safe_get("evaluation.visualization") and type(self).visualization is TrainerParts.visualization:
+            self._warnings.append(f"evaluation.visualization has no effect: {type(self).__name__} draws nothing")
         self._prepared = prepared
         if self.processes.size > 1:
             with located(prepared):
@@ -283,6 +286,7 @@ class EpochBasedTrainer(TrainerParts):
         for metric in metrics:
             metric.trainer = self
         self._visualization = self.cfg.safe_get("evaluation.visualization")
+        self.visualization_buffer.clear_output()
         try:
             self._pass_over_data(metrics, saving_fn)
         finally:
@@ -509,7 +513,7 @@ class EpochBasedTrainer(TrainerParts):
             self.logger.info("config: %s", note)
         for warning in self._warnings:
             self.logger.warning(warning)
-        self.logger.info("Training Config\n%s", self.cfg.pretty_text.rstrip())
+        self.logger.info("Training Config\n%s", without_tokens(self.cfg).pretty_text.rstrip())
         self.logger.info(self.get_hook_info())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from adapter.aside import write_text
 from adapter.checkpoint import files
+from adapter.checkpoint.hub import without_tokens
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -44,7 +45,7 @@ def write_config(trainer: EpochBasedTrainer, path: Path) -> None:
     """Write the config the run used, with the inference pipeline named after the task when it names none."""
     if "pipeline" not in trainer.cfg and trainer.cfg.get("task"):
         trainer.cfg.pipeline = {"type": trainer.cfg.task}
-    write_text(json.dumps(trainer.cfg.to_dict(), indent=4, ensure_ascii=False, default=str), path)
+    write_text(json.dumps(without_tokens(trainer.cfg).to_dict(), indent=4, ensure_ascii=False, default=str), path)
 
 
 def copy_companions(model_dir: Path, folder: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapter.checkpoint.flush import Flusher
+from adapter.checkpoint.hub import HubUpload
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.hooks.strategy import by_epoch_of
@@ -29,6 +30,15 @@ class CheckpointHook(Hook):
         max_checkpoint_num: Newest pairs to keep; None keeps all.
         save_trainer_state: Save the trainer state beside the weights; without it a run cannot be resumed.
         save_strategy: ``by_epoch``, ``by_step`` or ``no``; wins over ``by_epoch``.
+        push_to_hub: Upload the output folder to ModelScope's hub, in the background, whenever something is saved.
+        hub_repo_id: Repository to upload to, ``owner/name``.
+        hub_token: Token for the upload; the environment's ``MODELSCOPE_API_TOKEN`` by default.
+        private_hub: Make the repository private.
+        hub_revision: Branch to upload to.
+        upload_strategy: A new upload ``cancel``s or ``wait``s for the one that is running.
+
+    Raises:
+        ConfigError: An upload is asked for without a repository, or without the package that does it.
     """
 
     PRIORITY = Priority.LOW
@@ -46,6 +56,12 @@ class CheckpointHook(Hook):
         max_checkpoint_num: int | None = None,
         save_trainer_state: bool = True,
         save_strategy: str | None = None,
+        push_to_hub: bool = False,
+        hub_repo_id: str | None = None,
+        hub_token: str | None = None,
+        private_hub: bool = True,
+        hub_revision: str = "master",
+        upload_strategy: str = "cancel",
     ) -> None:
         self.interval = interval
         self.by_epoch = by_epoch_of("save_strategy", save_strategy, by_epoch)
@@ -58,6 +74,8 @@ class CheckpointHook(Hook):
         self.history: list[str] = []  # names of the pairs to keep, oldest first
         self.leaving: list[str] = []  # names of those that go once the newest is on the disk
         self.flusher = Flusher()
+        target = hub_repo_id, hub_token, private_hub, hub_revision, upload_strategy
+        self.upload = HubUpload(*target) if push_to_hub else None
 
     @property
     def folder(self) -> Path:
@@ -99,8 +117,10 @@ class CheckpointHook(Hook):
             trainer.logger.info("Saving checkpoint at %d iter", trainer.iter + 1)
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until everything is on the disk, and uploaded when that is asked for."""
         self.flusher.wait()
+        if self.upload:
+            self.upload.wait(trainer, self.output_folder)
 
     def save(self, trainer: EpochBasedTrainer, name: str) -> None:
         """Save the weights of a pair now, and the rest when the hooks of this stage have run.
@@ -136,6 +156,8 @@ class CheckpointHook(Hook):
         if self.leaving:
             self.flusher.wait()
             self._delete_leaving()
+        if self.upload:
+            self.upload.start(trainer, self.output_folder, name)
 
     def _pass(self, resumed: Path | None) -> None:
         """Let the pair of an interruption that this run goes on from leave with the next pair that is saved."""

@@ -1,9 +1,9 @@
-"""TensorboardHook: log lines as TensorBoard scalars."""
+"""TensorboardHook: log lines as TensorBoard scalars, and what trainer.visualization left as images."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adapter.errors import ConfigError, Problem
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 @HOOKS.register_module()
 class TensorboardHook(LoggerHook):
-    """Writes every number of a log line to ``work_dir/tensorboard_output``.
+    """Writes every number of a log line to ``work_dir/tensorboard_output``, and images.
+
+    Images are what ``trainer.visualization`` puts into ``trainer.visualization_buffer.output``: name to a list of images,
+    or to ``{"images": [...], "filenames": [...]}``. An image is (H, W), (H, W, C) or, as a tensor, (C, H, W); uint8 or
+    float from 0 to 1. They are written once, as ``name/filename`` or ``name/image_0``, with the next line.
 
     Args:
         out_dir: Folder of the event files.
@@ -70,12 +74,32 @@ class TensorboardHook(LoggerHook):
         for name, value in trainer.log_buffer.output.items():
             if name not in self.skip_keys and _is_number(value):
                 self.writer.add_scalar(name, float(value), trainer.iter + 1)
+        self._write_images(trainer)
         self.writer.flush()  # a run that is killed leaves its lines
+
+    def _write_images(self, trainer: EpochBasedTrainer) -> None:
+        """Write the images of the last evaluation, and forget them."""
+        for tag, entry in trainer.visualization_buffer.output.items():
+            found = entry if isinstance(entry, Mapping) else {"images": entry}
+            images = found.get("images") or []
+            names = found.get("filenames") or [f"image_{number}" for number in range(len(images))]
+            for name, image in zip(names, images, strict=True):
+                self.writer.add_image(f"{tag}/{name}", image, trainer.iter + 1, dataformats=_layout(image))
+        trainer.visualization_buffer.clear_output()
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Close the event file."""
         if self.writer is not None:
             self.writer.close()
+
+
+def _layout(image: Any) -> str:
+    """Order of an image's axes; where both ends could be channels, a tensor has them first and an array last."""
+    if image.ndim == 2:
+        return "HW"
+    first, last = (image.shape[axis] in (1, 3, 4) for axis in (0, 2))
+    tensor = hasattr(image, "detach")
+    return "CHW" if first and (tensor or not last) else "HWC"
 
 
 def _is_number(value: Any) -> bool:

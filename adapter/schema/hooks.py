@@ -115,6 +115,10 @@ class SaverArguments:
     hub_repo_id: Annotated[str | None, Doc("Repository to upload to.")] = None
     hub_token: Annotated[str | None, Doc("Token for the upload.")] = None
     private_hub: Annotated[bool, Doc("Make the repository private.")] = True
+    hub_revision: Annotated[str, Doc("Branch to upload to.")] = "master"
+    upload_strategy: Annotated[
+        str, Doc("What a new upload does to one that is running.", choices=("cancel", "wait"))
+    ] = "cancel"
 
 
 @dataclass(frozen=True, kw_only=True)

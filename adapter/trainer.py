@@ -22,11 +22,12 @@ from adapter.config import Config
 from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
 from adapter.dialects.move import notices
-from adapter.errors import ConfigError, Problem, nearest
+from adapter.errors import nearest
 from adapter.hooks.build import build_hook
 from adapter.hooks.checkpoint import CheckpointHook
 from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
+from adapter.hooks.swift import SwiftHook
 from adapter.lightning import engine
 from adapter.lightning.arguments import count_processes
 from adapter.lightning.interrupts import Interrupts
@@ -43,6 +44,7 @@ from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
 from adapter.seeding import seed_everything
 from adapter.trainer_parts import TrainerParts, by_mode
+from adapter.tuners import read_tuners
 from adapter.user_code import declared_imports, import_user_code
 
 PLAN_KEYWORDS = (
@@ -89,7 +91,8 @@ class EpochBasedTrainer(TrainerParts):
         seed: Of every random number generator; set first of all.
         callbacks: Hooks of the user's own, and Lightning callbacks.
         samplers: Sampler of the data loaders; or ``{train, val}``.
-        efficient_tuners: Adapters on top of the model.
+        efficient_tuners: Adapters on the model, which alone are trained: a config of peft or ms-swift,
+            ``{"type": "lora", "target_modules": [...]}`` for one of peft, or a mapping from names to such.
         kwargs: ``max_epochs``, ``train_iters_per_epoch``, ``val_iters_per_epoch``, ``work_dir``, ``use_fp16``,
             ``launcher``: win over the config's keys. ``device`` (``cpu``, ``gpu``, ``cuda:1``): Lightning chooses by
             default. ``remove_unused_data``: drop what the model's forward does not take. ``compile``,
@@ -148,9 +151,7 @@ class EpochBasedTrainer(TrainerParts):
         self.optimizers = optimizers
         self._samplers = by_mode(samplers)
         with located(prepared):
-            if efficient_tuners is not None:
-                problem = Problem("efficient_tuners", "adapters on top of a model are not available in this version")
-                raise ConfigError(problem)
+            self.tuners = read_tuners(efficient_tuners) if efficient_tuners is not None else {}
             self.plan = make_plan(self.cfg, self._keywords)
             built = check_components(self.plan, optimizers)
             self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), count_processes(self))
@@ -159,6 +160,7 @@ class EpochBasedTrainer(TrainerParts):
             self.processes = Processes(first.global_rank, first.world_size)
             self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
             self._register_hooks(built, callbacks or [])
+            self.tuners = self.tuners or next((hook.tuners for hook in self.hooks if isinstance(hook, SwiftHook)), {})
             self._take_model(model, device, kwargs)
             self._take_data(train_dataset, eval_dataset, preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
@@ -177,6 +179,8 @@ class EpochBasedTrainer(TrainerParts):
     def _take_model(self, model: Any, device: torch.device, kwargs: Mapping[str, Any]) -> None:
         """The model that was passed, or the config's, on its device and compiled when asked for."""
         self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
+        if self.tuners:
+            self.tune_module(self.tuners)
         self.model.to(device)
         if kwargs.get("compile"):
             self.model.compile(**(kwargs.get("compile_options") or {}))

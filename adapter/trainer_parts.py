@@ -28,6 +28,7 @@ from adapter.optim.build import build_optimizer
 from adapter.plan import Plan
 from adapter.schedules.build import build_scheduler
 from adapter.schedules.length import schedule_steps
+from adapter.tuners import Tuners, add_tuners
 
 
 class TrainerParts(BaseTrainer):
@@ -38,6 +39,7 @@ class TrainerParts(BaseTrainer):
         strategy: How the processes share the work.
         model: The model.
         model_dir: Local model directory; None for a model passed as an object or built from the config.
+        tuners: Name to config of each adapter on the model; empty without any.
         optimizers: Optimizer and scheduler passed in code, None each when the config's are to be built.
         train_dataset: Training data; None when there are none.
         eval_dataset: Evaluation data; None when there are none, or none were needed yet.
@@ -49,6 +51,7 @@ class TrainerParts(BaseTrainer):
     model: nn.Module
     model_dir: str | None
     optimizers: tuple[Any, Any]
+    tuners: Tuners
     cfg_modify_fn: Callable[[Config], Any] | None
     train_dataset: Any
     eval_dataset: Any
@@ -81,6 +84,10 @@ class TrainerParts(BaseTrainer):
         if self.model_dir and weights.is_file():
             model.load_state_dict(files.load(weights, "weights"))
         return model
+
+    def tune_module(self, efficient_tuners: Tuners) -> None:
+        """Put adapters into the model, or the model into them."""
+        self.model = add_tuners(self.model, efficient_tuners)
 
     def get_preprocessors(self, preprocessor: Any) -> tuple[Any, Any]:
         """The preprocessors for training and for evaluation."""

@@ -421,18 +421,6 @@ def test_trainer_args_reach_lightning_and_win(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keyword", "value", "text"),
     [
-        ("efficient_tuners", {"type": "lora"}, "efficient_tuners: adapters on top of a model are not available"),
-    ],
-)
-def test_what_this_version_lacks_is_refused(keyword: str, value: Any, text: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=text):
-        build(tmp_path, **{keyword: value})
-    assert not (tmp_path / "work").exists()
-
-
-@pytest.mark.parametrize(
-    ("keyword", "value", "text"),
-    [
         ("max_epochs", "2", 'max_epochs: found "2"; allowed: an integer of 1 or more'),
         ("max_epochs", 0, "max_epochs: found 0; allowed: an integer of 1 or more"),
         ("train_iters_per_epoch", 1.5, "train_iters_per_epoch: found 1.5; allowed: an integer of 1 or more"),

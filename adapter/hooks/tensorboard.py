@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class TensorboardHook(LoggerHook):
     """Writes every number of a log line to ``work_dir/tensorboard_output``, and images.
 
-    Images are what ``trainer.visualization`` puts into ``trainer.visualization_buffer.output``: name to a list of images,
-    or to ``{"images": [...], "filenames": [...]}``. An image is (H, W), (H, W, C) or, as a tensor, (C, H, W); uint8 or
-    float from 0 to 1. They are written once, as ``name/filename`` or ``name/image_0``, with the next line.
+    Images are what ``trainer.visualization`` puts into ``trainer.visualization_buffer.output``: name to a list of
+    images, or to ``{"images": [...], "filenames": [...]}``. An image is (H, W), (H, W, C) or, as a tensor, (C, H, W);
+    uint8, or float from 0 to 1. They are written once, as ``name/filename`` or ``name/image_0``, with the next line.
 
     Args:
         out_dir: Folder of the event files.

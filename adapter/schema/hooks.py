@@ -208,6 +208,15 @@ class SparsityArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SwiftArguments:
+    """Arguments of SwiftHook."""
+
+    efficient_tuners: Annotated[
+        dict | None, Doc("Adapters on the model: {type: lora, ...}, or such by name; the keyword wins.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoArguments:
     """A hook that takes none."""
 
@@ -243,7 +252,7 @@ DOCUMENTED: Mapping[str, tuple[Priority, type]] = {
     "FSDPHook": (Priority.VERY_HIGH, AnyArguments),
     "SparsityHook": (Priority.HIGHEST, SparsityArguments),
     "ClipClampLogitScaleHook": (Priority.NORMAL, AnyArguments),
-    "SwiftHook": (Priority.NORMAL, AnyArguments),
+    "SwiftHook": (Priority.NORMAL, SwiftArguments),
 }
 ARGUMENTS: Mapping[str, type] = {name: arguments for name, (_, arguments) in DOCUMENTED.items()}
 

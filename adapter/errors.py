@@ -69,6 +69,30 @@ class ConfigError(ValueError):
         return ConfigError(self.problems, self.file or file)
 
 
+class MissingEntryError(ConfigError, KeyError):
+    """A config that counts on an entry which a batch, an output or an evaluation turns out not to have."""
+
+
+# What constructors raise, knowingly or not, for values that they cannot use.
+REFUSALS = (
+    TypeError,
+    ValueError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    RuntimeError,
+    AssertionError,
+    MemoryError,
+    OSError,
+)
+
+
+def reason_of(error: Exception) -> str:
+    """What an exception says, on one line; its kind where it says nothing."""
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error  # as text a KeyError is quoted
+    return " ".join(str(text).split()) or type(error).__name__
+
+
 def collect(*checks: Callable[[], object]) -> None:
     """Run several checks and raise the problems of all of them at once.
 

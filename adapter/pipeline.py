@@ -35,6 +35,7 @@ class Request:
         seed: Of every random number generator.
         trainer_args: Arguments for ``lightning.Trainer``, which win over the plan's.
         resume: Checkpoint to go on from; ``last`` for the newest pair in the work directory.
+        weights_only: Take the weights of that checkpoint alone, and begin a new run.
     """
 
     path: str
@@ -46,6 +47,7 @@ class Request:
     seed: int = 42
     trainer_args: Mapping[str, Any] = field(default_factory=dict)
     resume: str | None = None
+    weights_only: bool = False
 
 
 def fit(request: Request) -> EpochBasedTrainer:
@@ -55,19 +57,23 @@ def fit(request: Request) -> EpochBasedTrainer:
         ConfigError: The config cannot be run as written; nothing has been written to disk.
         FileNotFoundError: No such checkpoint to go on from.
     """
+    if request.weights_only and request.resume is None:
+        raise ConfigError(Problem("--weights-only", "no checkpoint is given", fix="name one with --resume"))
     trainer = build(request)
     checkpoint = request.resume
     if checkpoint == "last":
         from adapter.checkpoint.files import newest_pair
 
         checkpoint = str(newest_pair(Path(trainer.checkpoint_folder)))
-    elif checkpoint is not None:
+    elif checkpoint is not None and not request.weights_only:
         from adapter.checkpoint.files import pair
 
         if pair(checkpoint)[1] is None:
             found = f"'{checkpoint}' has no trainer state beside it, so there is no run to go on with"
-            raise ConfigError(Problem("--resume", found, fix="name a pair: X.pth with X_trainer_state.pth"))
-    trainer.train(checkpoint)
+            raise ConfigError(
+                Problem("--resume", found, fix="name a pair, X.pth with X_trainer_state.pth; or add --weights-only")
+            )
+    trainer.train(checkpoint, load_all_state=not request.weights_only)
     return trainer
 
 
@@ -79,6 +85,24 @@ def validate(request: Request, checkpoint: str | None = None) -> dict[str, Any]:
         FileNotFoundError: No such checkpoint.
     """
     return build(request).evaluate(checkpoint_path=checkpoint, strict=True)
+
+
+def predict(request: Request, checkpoint: str, out: str) -> int:
+    """Write what a checkpoint makes of the evaluation data, one JSON object a sample; returns the number of samples.
+
+    The file is there whole or not at all.
+
+    Raises:
+        ConfigError: The config cannot be run as written, has no evaluation data, or ``out`` is no file to write.
+        FileNotFoundError: No such checkpoint.
+    """
+    if Path(out).is_dir():
+        raise ConfigError(Problem("--out", f"'{out}' is a folder", fix="name a file"))
+    trainer = build(request)
+    trainer.load_checkpoint(checkpoint, strict=True)
+    from adapter.predictions import write_predictions
+
+    return write_predictions(trainer, Path(out))
 
 
 def explain(request: Request) -> Explanation:

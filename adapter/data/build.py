@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter.data.dataset import Preprocessor, wrap_dataset
-from adapter.errors import ConfigError, Problem
+from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.registry import DATASETS, check_arguments
 
 
@@ -56,8 +56,8 @@ def _build(cfg: Mapping[str, Any], key: str, base_dir: str | Path | None) -> Any
         return cls(**args)
     except ConfigError as error:
         raise ConfigError([_under(key, problem) for problem in error.problems]) from error
-    except (TypeError, ValueError, OSError) as error:
-        raise ConfigError(Problem(key, f"{cfg['type']} cannot be built: {error}")) from error
+    except REFUSALS as error:
+        raise ConfigError(Problem(key, f"{cfg['type']} cannot be built: {reason_of(error)}")) from error
 
 
 def _under(key: str, problem: Problem) -> Problem:

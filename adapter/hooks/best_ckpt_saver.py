@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapter.errors import ConfigError, Problem, nearest
+from adapter.errors import ConfigError, MissingEntryError, Problem, nearest
 from adapter.hooks.checkpoint import CheckpointHook
 from adapter.registry import HOOKS
 
@@ -69,16 +69,14 @@ class BestCkptSaverHook(CheckpointHook):
         """Save if the newest evaluation is better than the best so far.
 
         Raises:
-            ValueError: The evaluation has no value named ``metric_key``.
+            MissingEntryError: The evaluation has no value named ``metric_key``.
         """
         values = trainer.metric_values
         if values is None:
             return
         if self.metric_key not in values:
-            raise ValueError(
-                f"BestCkptSaverHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-                f"{', '.join(values)}"
-            )
+            found = f"BestCkptSaverHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
+            raise MissingEntryError(Problem("train.checkpoint.best.metric_key", found + ", ".join(values)))
         value = values[self.metric_key]
         if self.save_best and (self.best_metric is None or self.improves(value)):
             self.best_metric = value

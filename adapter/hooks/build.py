@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from adapter.errors import ConfigError, Problem
+from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.hooks.hook import STAGES, Hook
 from adapter.hooks.hook_list import HookList
 from adapter.hooks.priority import Priority, get_priority
@@ -26,8 +26,8 @@ def build_hook(type: str, args: Mapping[str, Any], key: str = "") -> Hook:
         hook: Hook = cls(**own)
     except ConfigError as error:
         raise ConfigError([_below(problem, key) for problem in error.problems]) from error
-    except (TypeError, ValueError) as error:
-        raise ConfigError(Problem(key or type, f"{type} refuses its arguments: {error}")) from error
+    except REFUSALS as error:
+        raise ConfigError(Problem(key or type, f"{type} refuses its arguments: {reason_of(error)}")) from error
     return hook
 
 

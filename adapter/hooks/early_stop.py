@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from adapter.errors import ConfigError, Problem, nearest
+from adapter.errors import ConfigError, MissingEntryError, Problem, nearest
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.hooks.strategy import by_epoch_of
@@ -84,16 +84,14 @@ class EarlyStopHook(Hook):
         """Compare the newest value with the best and ask the run to end when patience is used up.
 
         Raises:
-            ValueError: The evaluation has no value named ``metric_key``.
+            MissingEntryError: The evaluation has no value named ``metric_key``.
         """
         values = trainer.metric_values
         if values is None:  # no evaluation yet
             return
         if self.metric_key not in values:
-            raise ValueError(
-                f"EarlyStopHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-                f"{', '.join(values)}"
-            )
+            found = f"EarlyStopHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
+            raise MissingEntryError(Problem("EarlyStopHook.metric_key", found + ", ".join(values)))
         value = float(values[self.metric_key])
         if self.check_finite and not math.isfinite(value):
             self.stop(trainer, f"{self.metric_key} is {value}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from adapter.errors import MissingEntryError, Problem
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.hooks.strategy import by_epoch_of
@@ -96,16 +97,14 @@ class PlateauLrSchedulerHook(Hook):
         """Advance the scheduler with the newest value of the metric; before the first evaluation, leave the rate alone.
 
         Raises:
-            ValueError: The evaluation has no value named ``metric_key``.
+            MissingEntryError: The evaluation has no value named ``metric_key``.
         """
         values = trainer.metric_values
         if not self.by_epoch or values is None:
             return
         if self.metric_key not in values:
-            raise ValueError(
-                f"PlateauLrSchedulerHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-                f"{', '.join(values)}"
-            )
+            found = f"PlateauLrSchedulerHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
+            raise MissingEntryError(Problem("train.lr_scheduler_hook.metric_key", found + ", ".join(values)))
         trainer.lr_scheduler.step(metrics=values[self.metric_key])
 
 

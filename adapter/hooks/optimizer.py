@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from adapter.errors import REFUSALS, ConfigError, MissingEntryError, Problem, reason_of
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
-from adapter.registry import HOOKS
+from adapter.registry import HOOKS, check_arguments
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -24,6 +25,9 @@ class OptimizerHook(Hook):
         grad_clip: Arguments of ``torch.nn.utils.clip_grad_norm_`` (``max_norm``, ``norm_type``), applied before each
             step; None leaves the gradients as they are.
         loss_keys: Name or names of the losses in the model's output; each is propagated backward.
+
+    Raises:
+        ConfigError: Arguments that ``clip_grad_norm_`` refuses.
     """
 
     PRIORITY = Priority.ABOVE_NORMAL
@@ -37,6 +41,8 @@ class OptimizerHook(Hook):
     ) -> None:
         self.cumulative_iters = cumulative_iters
         self.grad_clip = dict(grad_clip or {})
+        if self.grad_clip:
+            _check_grad_clip(self.grad_clip)
         self.loss_keys = [loss_keys] if isinstance(loss_keys, str) else list(loss_keys)
 
     def before_run(self, trainer: EpochBasedTrainer) -> None:
@@ -50,12 +56,27 @@ class OptimizerHook(Hook):
         outputs = trainer.train_outputs
         for key in self.loss_keys:
             if key not in outputs:
-                raise KeyError(f"the model's output has no '{key}' to train on; it has: {', '.join(map(str, outputs))}")
+                found = f"the model's output has no '{key}' to train on; it has: {', '.join(map(str, outputs))}"
+                raise MissingEntryError(Problem("train.optimizer.options.loss_keys", found))
             if self.cumulative_iters > 1:
                 outputs[key] = outputs[key] / self.cumulative_iters
             trainer.backward(outputs[key], synchronize=stepping, retain_graph=key != self.loss_keys[-1])
         if stepping:
             trainer.optimizer_step(self.grad_clip)
+
+
+def _check_grad_clip(grad_clip: Mapping[str, Any]) -> None:
+    """Refuse what clips nothing."""
+    import torch
+
+    clip = torch.nn.utils.clip_grad_norm_
+    check_arguments(clip, grad_clip, "grad_clip", passed=("parameters",))
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    parameter.grad = torch.ones(1)
+    try:
+        clip([parameter], **grad_clip)
+    except REFUSALS as error:
+        raise ConfigError(Problem("grad_clip", f"{clip.__name__} refuses its arguments: {reason_of(error)}")) from error
 
 
 @HOOKS.register_module()

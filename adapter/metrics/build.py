@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torchmetrics
 
-from adapter.errors import ConfigError, Problem
+from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.metrics.metric import Metric
 from adapter.metrics.torchmetrics_metric import build_torchmetrics
 from adapter.registry import METRICS, check_arguments
@@ -46,5 +46,5 @@ def _build(component: Component, key: str) -> Metric:
     check_arguments(cls, args, key)
     try:
         return cls(**args)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(Problem(key, f"{name} refuses its arguments: {error}")) from error
+    except REFUSALS as error:
+        raise ConfigError(Problem(key, f"{name} refuses its arguments: {reason_of(error)}")) from error

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from adapter.errors import MissingEntryError, Problem
+
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
@@ -53,7 +55,7 @@ def column(source: Mapping[str, Any], names: Sequence[str], what: str) -> Any:
     """The first of ``names`` that ``source`` has.
 
     Raises:
-        KeyError: It has none of them; lists what it has. ``what`` says whose columns these are.
+        MissingEntryError: It has none of them; lists what it has. ``what`` says whose columns these are.
         TypeError: It is not a mapping.
     """
     if not isinstance(source, Mapping):
@@ -62,7 +64,8 @@ def column(source: Mapping[str, Any], names: Sequence[str], what: str) -> Any:
         value = source.get(name)
         if value is not None:
             return value
-    raise KeyError(f"{what} has none of {', '.join(names)}; it has {', '.join(map(str, source))}")
+    found = f"{what} has none of {', '.join(names)}; it has {', '.join(map(str, source))}"
+    raise MissingEntryError(Problem("evaluation.metrics", found, fix="name another metric, or add the column"))
 
 
 def plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from adapter.errors import ConfigError, Problem
+from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.registry import MODELS, check_arguments
 
 
@@ -32,5 +32,5 @@ def build_model(model_cfg: Mapping[str, Any], key: str = "model") -> nn.Module:
     check_arguments(cls, args, key)
     try:
         return cls(**args)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(Problem(key, f"{name} cannot be built: {error}")) from error
+    except REFUSALS as error:
+        raise ConfigError(Problem(key, f"{name} cannot be built: {reason_of(error)}")) from error

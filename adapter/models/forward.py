@@ -11,6 +11,8 @@ from typing import Any
 
 from torch import nn
 
+from adapter.errors import MissingEntryError, Problem
+
 
 def takes_one_mapping(model: nn.Module) -> bool:
     """Whether ``forward`` takes the batch as one mapping, rather than its columns as keywords.
@@ -41,9 +43,14 @@ def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
 
     Raises:
         TypeError: The output is neither a mapping nor has ``to_dict``.
+        MissingEntryError: The batch has other columns than ``forward`` takes.
     """
     if type(batch) is dict or isinstance(batch, Mapping):
-        outputs = model(batch) if takes_one_mapping(model) else model(**batch)
+        try:
+            outputs = model(batch) if takes_one_mapping(model) else model(**batch)
+        except TypeError as error:
+            _check_columns(model, batch, error)
+            raise
     elif isinstance(batch, (tuple, list)) and _positions(*_bare(model.forward)) > 1:
         outputs = model(*batch)
     else:
@@ -57,6 +64,19 @@ def call_model(model: nn.Module, batch: Any) -> dict[str, Any]:
     raise TypeError(
         f"the model's forward must return a dict, or an object with to_dict(); it returned {type(outputs).__name__}"
     )
+
+
+def _check_columns(model: nn.Module, batch: Mapping[str, Any], error: TypeError) -> None:
+    """Refuse a batch whose columns are not those that ``forward`` takes."""
+    signature = inspect.signature(model.forward)
+    if takes_one_mapping(model):
+        return
+    try:
+        signature.bind(**batch)
+    except TypeError as mismatch:
+        name = type(model).__name__
+        found = f"a batch has {', '.join(map(str, batch))}, which {name}.forward does not take: {mismatch}"
+        raise MissingEntryError(Problem("dataset", found, allowed=", ".join(signature.parameters))) from error
 
 
 def losses_of(outputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
+from adapter.errors import ConfigError, Problem
 from adapter.registry import MODELS
 
 
@@ -24,13 +25,17 @@ class MLPClassifier(nn.Module):
         self, in_features: int, num_classes: int, hidden: int | Sequence[int] = 64, dropout: float = 0.0
     ) -> None:
         super().__init__()
+        widths = [hidden] if isinstance(hidden, int) else list(hidden)
+        if any(isinstance(size, bool) or size < 1 for size in (in_features, num_classes, *widths)):
+            raise ValueError("in_features, num_classes and hidden count from 1")
         layers: list[nn.Module] = []
         width = in_features
-        for size in [hidden] if isinstance(hidden, int) else hidden:
+        for size in widths:
             layers += [nn.Linear(width, size), nn.ReLU()]
             if dropout:
                 layers.append(nn.Dropout(dropout))
             width = size
+        self.in_features = in_features
         self.hidden = nn.Sequential(*layers)
         self.head = nn.Linear(width, num_classes)
 
@@ -43,8 +48,19 @@ class MLPClassifier(nn.Module):
 
         Returns:
             ``logits``: (batch, num_classes); ``loss``: a scalar, with labels only.
+
+        Raises:
+            ConfigError: Rows of another length, or labels that are no class numbers.
         """
-        logits = self.head(self.hidden(features.flatten(1).to(self.head.weight.dtype)))
+        rows = features.flatten(1).to(self.head.weight.dtype)
+        if rows.shape[1] != self.in_features:
+            found = f"{self.in_features}, but the data have rows of {rows.shape[1]} numbers"
+            raise ConfigError(Problem("model.in_features", found))
+        logits = self.head(self.hidden(rows))
         if label is None:
             return {"logits": logits}
-        return {"logits": logits, "loss": nn.functional.cross_entropy(logits, label)}
+        try:
+            return {"logits": logits, "loss": nn.functional.cross_entropy(logits, label)}
+        except (IndexError, RuntimeError) as error:  # a number out of range; shapes or types that do not fit
+            found = f"{self.head.out_features}, but the labels of the data are no classes from 0 on: {error}"
+            raise ConfigError(Problem("model.num_classes", found)) from error

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.optim import LBFGS, Optimizer
 
-from adapter.errors import ConfigError, Problem
+from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.registry import OPTIMIZERS, check_arguments
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
         parameters = split_parameters(model, groups, f"{key}.param_groups")
     try:
         return cls(parameters, **args)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
+    except REFUSALS as error:
+        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason_of(error)}")) from error
 
 
 def try_optimizer(component: Component) -> Optimizer:
@@ -63,8 +63,8 @@ def try_optimizer(component: Component) -> Optimizer:
     check_arguments(cls, args, key, passed=("params",))
     try:
         return cls([nn.Parameter(torch.zeros(1, 1))], **args)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
+    except REFUSALS as error:
+        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason_of(error)}")) from error
 
 
 def split_parameters(model: nn.Module, groups: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, Any]]:

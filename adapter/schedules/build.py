@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from adapter.errors import ConfigError, Problem
+from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.registry import LR_SCHEDULER, check_arguments
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def build_scheduler(
         args[LENGTH] = run_length()
     try:
         scheduler = cls(optimizer, **args)
-    except (TypeError, ValueError, AttributeError) as error:  # what torch raises for bad values
-        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {error}")) from error
+    except REFUSALS as error:
+        raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason_of(error)}")) from error
     if not isinstance(scheduler, LRScheduler):
         raise _not_a_scheduler(component.type, key)
     return scheduler
@@ -73,10 +73,8 @@ def check_scheduler(component: Component, optimizer: Optimizer | None = None) ->
             package = str(error.name).partition(".")[0]
             found = f"'{component.type}' needs the package {package}, which is not installed"
             raise ConfigError(Problem(f"{key}.type", found, fix=f"pip install {package}", kind="name")) from error
-        except (TypeError, ValueError, AttributeError, KeyError, ArithmeticError) as error:  # torch raises all of them
-            reason = error.args[0] if isinstance(error, KeyError) and error.args else error  # its text would be quoted
-            told = " ".join(str(reason).split())
-            raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {told}")) from error
+        except REFUSALS as error:
+            raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason_of(error)}")) from error
     return cls
 
 

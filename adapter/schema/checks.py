@@ -96,6 +96,10 @@ def plateau_is_told_its_metric(config: Settings, keywords: Settings) -> Iterator
         example = '"train": {"lr_scheduler_hook": {"type": "PlateauLrSchedulerHook", "metric_key": "accuracy"}}'
         found = "ReduceLROnPlateau is not told which metric it watches: it needs PlateauLrSchedulerHook"
         yield Problem("train.lr_scheduler", found, kind="missing", fix=f"add {example}")
+    if has_hook and not scheduler and not (keywords.get("optimizers") or (None, None))[1]:
+        found = "PlateauLrSchedulerHook has no schedule to step"
+        fix = 'add "lr_scheduler": {"type": "ReduceLROnPlateau"} to the train section'
+        yield Problem("train.lr_scheduler", found, kind="missing", fix=fix)
     if has_hook and scheduler.get("type") and not on_plateau:
         found = f"{scheduler['type']} watches no metric, but train.lr_scheduler_hook is PlateauLrSchedulerHook"
         yield Problem("train.lr_scheduler.type", found, "ReduceLROnPlateau")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from adapter.cli.main import main
 from adapter.registry import HOOKS
@@ -169,6 +170,48 @@ def test_weights_alone_are_nothing_to_go_on_from(
     assert main([*words, "--resume", str(tmp_path / "run" / "epoch_1.pth")]) == 2
     assert "--resume: " in (err := capsys.readouterr().err)
     assert "has no trainer state beside it" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--resume"],
+        ["--resume", "last"],
+        ["--resume=last"],
+        ["--resume", "train.max_epochs=2"],
+        ["--resume", "epoch_1"],
+    ],
+    ids=" ".join,
+)
+def test_goes_on_from_the_newest_pair_or_the_one_named(words: list[str], config: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert main(["fit", str(config), "--work-dir", str(run), "train.max_epochs=1"]) == 0
+    for log in run.glob("*.log*"):
+        log.unlink()
+    words = [str(run / word) if word == "epoch_1" else word for word in words]
+    assert main(["fit", str(config), "--work-dir", str(run), *words]) == 0
+    assert [row["epoch"] for row in log_of(run)] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("name", ["epoch_1.pth", "output/pytorch_model.bin", None])
+def test_weights_only_begins_a_new_run(name: str | None, config: Path, tmp_path: Path) -> None:
+    words = ["fit", str(config), "train.max_epochs=1", "train.optimizer.lr=0.0"]
+    assert main(["fit", str(config), "train.max_epochs=1", "--work-dir", str(tmp_path / "a")]) == 0
+    checkpoint = ["--resume", str(tmp_path / "a" / name)] if name else ["--resume"]
+    folder = tmp_path / ("b" if name else "a")
+    if not name:
+        for log in folder.glob("*.log*"):
+            log.unlink()
+    want = torch.load(tmp_path / "a" / "epoch_1.pth", weights_only=True)
+    assert main([*words, "--work-dir", str(folder), *checkpoint, "--weights-only"]) == 0
+    assert {row["epoch"] for row in log_of(folder)} == {1}
+    got = torch.load(folder / "epoch_1.pth", weights_only=True)
+    assert all(torch.equal(want[key], got[key]) for key in want)
+
+
+def test_weights_only_needs_a_checkpoint(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", str(config), "--weights-only"]) == 2
+    assert "--weights-only: no checkpoint is given" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["--trainer.gradient_clip_val=1.0"], ["--trainer.val_check_interval", "5"]])

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import nn
 
+from adapter.errors import ConfigError
 from adapter.models.forward import call_model, losses_of, takes_one_mapping
 
 COLUMNS = {"a": 1, "b": 2}
@@ -148,7 +149,7 @@ def test_whether_forward_takes_the_batch_whole(model: nn.Module, whole: bool) ->
 
 
 def test_a_column_too_many_is_an_error() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+    with pytest.raises(ConfigError, match=r"dataset: a batch has a, b, c, which .* unexpected keyword argument 'c'"):
         call_model(Keywords(), {**COLUMNS, "c": 3})
 
 

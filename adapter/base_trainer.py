@@ -190,6 +190,13 @@ class BaseTrainer(ABC):
             self.register_hook(hook)
         return hooks
 
+    def register_processors(self) -> None:
+        """Hand the trainer to the hooks that have a method ``register_processor(trainer)``."""
+        for hook in self.hooks:
+            register = getattr(hook, "register_processor", None)
+            if register is not None:
+                register(self)
+
     def get_hook(self, cls: type[Hook]) -> list[Hook]:
         """Registered hooks of exactly the class ``cls``, in run order."""
         return [hook for hook in self.hooks if type(hook) is cls]

@@ -255,6 +255,7 @@ class EpochBasedTrainer(TrainerParts):
         with located(self._prepared):
             self._engine = engine.build_trainer(self)
             self.register_optimizers_hook()
+            self.register_processors()
             if self._evaluates():
                 self.make_eval_dataloader()
         self.print_cfg()
@@ -333,6 +334,8 @@ class EpochBasedTrainer(TrainerParts):
             self.make_eval_dataloader()
         self.print_cfg()
         self.mode = "eval"
+        if self._engine is None:
+            self.register_processors()
         self._metrics, self._saving_fn = metrics, saving_fn
         try:
             engine.validate(self, self._engine or engine.build_trainer(self), other_data)

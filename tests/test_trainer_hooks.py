@@ -159,3 +159,17 @@ def test_a_hook_may_step_by_itself(tmp_path: Path) -> None:
     for trainer in (plain, own):
         trainer.train()
     assert same(weights(own), weights(plain))
+
+
+def test_hooks_get_the_trainer_when_training_evaluation_or_prediction_begins(tmp_path: Path) -> None:
+    modes: list[tuple[str, bool]] = []
+
+    class Processor(Hook):
+        def register_processor(self, trainer: Any) -> None:
+            modes.append((trainer.mode, trainer.optimizer is not None))
+
+    trainer = build(tmp_path, settings(evaluation__period={"interval": 1}), callbacks=[Processor()])
+    trainer.evaluate()
+    trainer.train()
+    trainer.predict(trainer.eval_dataset, lambda inputs, outputs: None)
+    assert modes == [("eval", False), ("train", True), ("eval", True)]

@@ -15,7 +15,7 @@ def load_weights(model: nn.Module, weights: Mapping[str, Any], strict: bool = Fa
 
     Args:
         model: The model.
-        weights: Name to tensor.
+        weights: Name to tensor; or a mapping that holds them as ``state_dict``.
         strict: Refuse names that only one side has.
 
     Returns:
@@ -26,6 +26,8 @@ def load_weights(model: nn.Module, weights: Mapping[str, Any], strict: bool = Fa
     """
     if not isinstance(weights, Mapping):
         raise ValueError(f"no weights there: expected names and tensors, found {type(weights).__name__}")
+    if isinstance(weights.get("state_dict"), Mapping):
+        weights = weights["state_dict"]
     try:
         result = model.load_state_dict(weights, strict=strict)
     except RuntimeError as error:

@@ -199,11 +199,28 @@ class DeepspeedArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PstArguments:
+    """How SparsityHook prunes with the method ``pst``."""
+
+    weight_rank: Annotated[int, Doc("Rank of the update of a weight.", minimum=1)] = 8
+    weight_beta: Annotated[float, Doc("Factor of that update.")] = 1.0
+    mask_rank: Annotated[int, Doc("Rank of the update of the importance of single entries.", minimum=1)] = 8
+    mask_alpha1: Annotated[float, Doc("Factor of that update.")] = 1.0
+    mask_alpha2: Annotated[float, Doc("Factor of the importance of whole rows and columns.")] = 1.0
+    frequency: Annotated[int, Doc("Iterations between changes.", unit="iterations", minimum=1)] = 1
+    initial_warmup: Annotated[float, Doc("Fraction of the run before the sparsity rises.", minimum=0)] = 0.1
+    final_warmup: Annotated[float, Doc("Fraction of the run after it has risen.", minimum=0)] = 0.3
+    initial_sparsity: Annotated[float, Doc("Fraction of weights dropped at the start.", minimum=0)] = 0.0
+    final_sparsity: Annotated[float, Doc("Fraction of weights dropped at the end.", minimum=0)] = 0.0
+    compress_module: Annotated[str | list[str], Doc("Modules to prune; all linear layers by default.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SparsityArguments:
     """Arguments of SparsityHook."""
 
     pruning_method: Annotated[str, Doc("How weights are removed.", choices=("pst",))]
-    config: Annotated[dict, Doc("Arguments of the method.")]
+    config: Annotated[PstArguments | None, Doc("Settings of the method.")] = None
     save_dir: Annotated[str | None, Doc("Folder of the pruned model; the work directory by default.")] = None
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adapter.base_trainer import BaseTrainer
     from adapter.config import Config, ConfigDict
+    from adapter.data.from_file import build_dataset_from_file
     from adapter.errors import ConfigError
     from adapter.hooks.hook import Hook
     from adapter.hooks.logger import LoggerHook
     from adapter.hooks.priority import Priority
     from adapter.metrics.metric import Metric
+    from adapter.nlp_trainer import NlpEpochBasedTrainer
     from adapter.registry import (
         DATASETS,
         HOOKS,
@@ -41,6 +43,8 @@ _HOMES = {
     "EpochBasedTrainer": "adapter.trainer",
     "build_trainer": "adapter.trainer",
     "TrainingArgs": "adapter.training_args",
+    "NlpEpochBasedTrainer": "adapter.nlp_trainer",
+    "build_dataset_from_file": "adapter.data.from_file",
     **dict.fromkeys(
         ("DATASETS", "HOOKS", "LR_SCHEDULER", "METRICS", "MODELS", "OPTIMIZERS", "PREPROCESSORS", "TRAINERS",
          "Registry", "build_from_cfg"),
@@ -65,9 +69,11 @@ __all__ = [
     "Hook",
     "LoggerHook",
     "Metric",
+    "NlpEpochBasedTrainer",
     "Priority",
     "Registry",
     "TrainingArgs",
+    "build_dataset_from_file",
     "build_from_cfg",
     "build_trainer",
 ]

@@ -20,7 +20,7 @@ from adapter.data.build import build_dataset
 from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
 from adapter.data.dataset import has_length, wrap_dataset
 from adapter.data.loader import build_loader
-from adapter.data.preprocessor import build_preprocessor
+from adapter.data.preprocessor import build_preprocessor, can_build
 from adapter.errors import ConfigError, Problem
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.models.build import build_model
@@ -79,11 +79,15 @@ class TrainerParts(BaseTrainer):
 
     def build_model(self) -> nn.Module:
         """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
-        model = build_model(self.plan.model)
+        model = build_model(self.model_section())
         weights = Path(self.model_dir or "", "pytorch_model.bin")
         if self.model_dir and weights.is_file():
             model.load_state_dict(files.load(weights, "weights"))
         return model
+
+    def model_section(self) -> dict[str, Any]:
+        """``{type, **arguments}`` of the model to build."""
+        return self.plan.model
 
     def tune_module(self, efficient_tuners: Tuners) -> None:
         """Put adapters into the model, or the model into them."""
@@ -99,10 +103,19 @@ class TrainerParts(BaseTrainer):
 
         A config whose data sets are passed as objects may name ones that are not at hand; they are not built then.
         """
-        if not any(isinstance(self.plan.dataset.get(mode), Mapping) for mode in ("train", "val")):
+        data = self.plan.dataset
+        described = "name" in data or any(isinstance(data.get(mode), Mapping) for mode in ("train", "val"))
+        if not described and not can_build(self.plan.preprocessor):
             return None, None
-        train, val = (build_preprocessor(self.plan.preprocessor, mode) for mode in ("train", "val"))
+        train, val = (
+            build_preprocessor(self.plan.preprocessor, mode, offered=self.preprocessor_arguments(mode))
+            for mode in ("train", "val")
+        )
         return train, val
+
+    def preprocessor_arguments(self, mode: str) -> dict[str, Any]:
+        """Arguments for the preprocessors of a mode (``train``, ``val``), where they have such parameters."""
+        return {"mode": mode}
 
     def build_dataset(self, datasets: Any, mode: str, preprocessor: Any = None) -> Any:
         """The data set of a mode, with the preprocessor applied to each sample.

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 import torch
 from torch import nn
@@ -190,6 +191,25 @@ def test_preprocessor_is_for_both_or_for_one(preprocessor: Any, added: tuple[int
     train, val = first_batches(build(tmp_path, preprocessor=preprocessor))
     assert train.equal(plain + added[0])
     assert val.equal(plain + added[1])
+
+
+def test_a_configs_preprocessor_is_applied_to_data_given_as_objects_if_it_is_known(tmp_path: Path) -> None:
+    plain = default_collate([sample(i) for i in range(4)])["feat"]
+    config = settings(preprocessor={"train": {"type": f"{__name__}.Raised", "by": 1}})
+    train, val = first_batches(build(tmp_path, config))
+    assert train.equal(plain + 1)
+    assert val.equal(plain)
+    assert first_batches(build(tmp_path, settings(preprocessor={"type": "of-the-hub"})))[0].equal(plain)
+
+
+def test_a_hugging_face_data_set_is_used_as_it_is(tmp_path: Path) -> None:
+    rows = datasets.Dataset.from_list([{name: value.tolist() for name, value in sample(i).items()} for i in range(12)])
+
+    def as_tensors(row: dict[str, Any]) -> dict[str, torch.Tensor]:
+        return {name: torch.tensor(value) for name, value in row.items()}
+
+    assert losses(tmp_path, train_dataset=rows, preprocessor=as_tensors) == losses(tmp_path)
+    assert losses(tmp_path, train_dataset=rows.with_format("torch")) == losses(tmp_path)
 
 
 def test_a_list_of_data_sets_is_one_after_the_other(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter.data.dataset import Preprocessor, wrap_dataset
+from adapter.data.named import NamedDataset
 from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.registry import DATASETS, check_arguments
 
@@ -21,6 +22,9 @@ def build_dataset(
     key: str = "dataset",
 ) -> Any:
     """The data set under ``dataset.train`` or ``dataset.val``: ``{type, **arguments}``, or a list of such.
+
+    Where a mode has no such section, ``dataset.name`` names the data and ``split_train`` or ``split_val`` (also
+    ``split_eval``) the part of them.
 
     Args:
         dataset_cfg: The ``dataset`` section.
@@ -38,11 +42,22 @@ def build_dataset(
     section = dataset_cfg.get(mode)
     entries = section if isinstance(section, (list, tuple)) else [section]
     if not all(isinstance(entry, Mapping) and "type" in entry for entry in entries):
-        return None
+        named = _named(dataset_cfg, mode, base_dir, key)
+        return None if named is None else wrap_dataset(named, preprocessor)
     keys = [f"{key}.{mode}[{i}]" if entries is section else f"{key}.{mode}" for i in range(len(entries))]
-    named = zip(entries, keys, strict=True)
-    built = [_build(entry, path, base_dir) for entry, path in named]
+    built = [_build(entry, path, base_dir) for entry, path in zip(entries, keys, strict=True)]
     return wrap_dataset(built, preprocessor) if built else None
+
+
+def _named(cfg: Mapping[str, Any], mode: str, base_dir: str | Path | None, key: str) -> Any:
+    """The part of ``dataset.name`` that is for a mode; None when the section names none."""
+    split = cfg.get(f"split_{mode}") or (cfg.get("split_eval") if mode == "val" else None)
+    if not isinstance(cfg.get("name"), str) or not split:
+        return None
+    try:
+        return NamedDataset(cfg["name"], split, cfg.get("subset_name"), base_dir)
+    except ConfigError as error:
+        raise ConfigError([_under(key, problem) for problem in error.problems]) from error
 
 
 def _build(cfg: Mapping[str, Any], key: str, base_dir: str | Path | None) -> Any:

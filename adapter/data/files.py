@@ -49,7 +49,17 @@ class FileDataset(Dataset[dict[str, Any]]):
         base_dir: str | Path | None = None,
     ) -> None:
         self.paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
-        self._rows = load_rows(self.format, self.paths)
+        self._take(load_rows(self.format, self.paths), columns, features, label)
+
+    def _take(
+        self,
+        rows: Any,
+        columns: Mapping[str, str] | None = None,
+        features: str | Sequence[str] | None = None,
+        label: str | None = None,
+    ) -> None:
+        """Keep the columns of ``rows`` that samples are made of."""
+        self._rows = rows
         chosen = dict(columns or {})
         if not chosen and features is None and label is None:
             chosen = {name: name for name in self._rows.column_names}
@@ -147,7 +157,7 @@ def load_rows(file_format: str, paths: Sequence[Path]) -> Any:
     if missing:
         raise ConfigError([_missing(path) for path in missing])
     try:
-        with _silence(datasets):
+        with silence(datasets):
             return datasets.load_dataset(file_format, data_files=[str(path) for path in paths], split="train")
     except (datasets.exceptions.DatasetGenerationError, ValueError, OSError) as error:
         names = ", ".join(map(str, paths))
@@ -157,7 +167,7 @@ def load_rows(file_format: str, paths: Sequence[Path]) -> Any:
 
 
 @contextmanager
-def _silence(datasets: Any) -> Iterator[None]:
+def silence(datasets: Any) -> Iterator[None]:
     """Keep the library's progress bars and messages off the console; what goes wrong is raised anyway."""
     bars, level = datasets.is_progress_bar_enabled(), datasets.logging.get_verbosity()
     datasets.disable_progress_bars()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,13 +27,16 @@ class Steps:
         return sample
 
 
-def build_preprocessor(cfg: Any, mode: str, key: str = "preprocessor") -> Preprocessor | None:
+def build_preprocessor(
+    cfg: Any, mode: str, key: str = "preprocessor", offered: Mapping[str, Any] | None = None
+) -> Preprocessor | None:
     """The preprocessor of a mode: ``{type, **arguments}`` or a list of such; None when there is none.
 
     Args:
         cfg: The ``preprocessor`` section: for both modes, or ``{train, val}``.
         mode: ``train`` or ``val``.
         key: Where the section stands in the config, for error messages.
+        offered: Arguments for those whose constructor has a parameter of the name, when the config does not say.
 
     Raises:
         ConfigError: A missing or unknown type, or arguments it does not take.
@@ -40,5 +44,20 @@ def build_preprocessor(cfg: Any, mode: str, key: str = "preprocessor") -> Prepro
     if isinstance(cfg, Mapping) and "type" not in cfg:
         cfg, key = cfg.get(mode), f"{key}.{mode}"
     if isinstance(cfg, (list, tuple)):
-        return Steps([PREPROCESSORS.build(step, f"{key}[{i}]") for i, step in enumerate(cfg)])
-    return PREPROCESSORS.build(cfg, key) if cfg else None
+        return Steps([_build(step, f"{key}[{i}]", offered) for i, step in enumerate(cfg)])
+    return _build(cfg, key, offered) if cfg else None
+
+
+def can_build(cfg: Any) -> bool:
+    """Whether every preprocessor that a section names, for either mode, is known here."""
+    if isinstance(cfg, Mapping) and "type" not in cfg:
+        return all(map(can_build, filter(None, (cfg.get("train"), cfg.get("val")))))
+    steps = cfg if isinstance(cfg, (list, tuple)) else [cfg] if cfg else []
+    return all(isinstance(step, Mapping) and PREPROCESSORS.problem(step.get("type"), "") is None for step in steps)
+
+
+def _build(cfg: Mapping[str, Any], key: str, offered: Mapping[str, Any] | None) -> Preprocessor:
+    if not offered or "type" not in cfg:
+        return PREPROCESSORS.build(cfg, key)
+    taken = inspect.signature(PREPROCESSORS.resolve(cfg["type"], f"{key}.type")).parameters
+    return PREPROCESSORS.build(cfg, key, **{name: value for name, value in offered.items() if name in taken})

@@ -1,0 +1,83 @@
+"""Data by name: a local file, a local folder with splits, or a data set of ModelScope's hub."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from adapter.data.files import FileDataset, load_rows, silence
+from adapter.errors import ConfigError, Problem
+
+FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet", ".txt": "text"}
+
+
+class NamedDataset(FileDataset):
+    """Rows of named data as samples ``{name: value}``, with every column.
+
+    Args:
+        name: See :func:`load_named`.
+        split: Part of the data, such as ``train``.
+        subset_name: Subset of the data; None for the only one.
+        base_dir: Folder that relative names start from; the current one by default.
+
+    Raises:
+        ConfigError: They cannot be found or read.
+    """
+
+    def __init__(
+        self, name: str, split: str, subset_name: str | None = None, base_dir: str | Path | None = None
+    ) -> None:
+        self.paths = [Path(base_dir or ".", name)]
+        self._take(load_named(name, split, subset_name, base_dir))
+
+
+def load_named(
+    name: str,
+    split: str = "train",
+    subset_name: str | None = None,
+    base_dir: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Any:
+    """Rows of named data as a ``datasets.Dataset``.
+
+    Args:
+        name: A local file, all of which is the split; a local folder with a file or folder a split; or a data set of
+            ModelScope's hub, for which ModelScope has to be installed.
+        split: Part of the data.
+        subset_name: Subset of the data; None for the only one.
+        base_dir: Folder that relative names start from.
+        options: Other arguments for ModelScope's ``MsDataset.load``.
+
+    Raises:
+        ConfigError: They cannot be found or read.
+    """
+    place = Path(base_dir or ".", name)
+    if place.is_file() and place.suffix in FORMATS:
+        return load_rows(FORMATS[place.suffix], [place])
+    if not place.is_dir() and importlib.util.find_spec("modelscope") is None:
+        found = f"'{name}' is no local file ({', '.join(FORMATS)}) or folder, and ModelScope is not installed"
+        fix = "check the name, or pip install 'ms-lightning-adapter[modelscope]' for data of its hub"
+        raise ConfigError(Problem("name", found, fix=fix, kind="file"))
+    try:
+        return (
+            _load_folder(place, split, subset_name) if place.is_dir() else _load_hub(name, split, subset_name, options)
+        )
+    except Exception as error:  # the libraries raise many kinds, those of a missing network among them
+        found = f"cannot read the split '{split}' of '{name}': {str(error).strip()}"
+        raise ConfigError(Problem("name", found, kind="file")) from error
+
+
+def _load_folder(place: Path, split: str, subset_name: str | None) -> Any:
+    import datasets
+
+    with silence(datasets):
+        return datasets.load_dataset(str(place), name=subset_name, split=split)
+
+
+def _load_hub(name: str, split: str, subset_name: str | None, options: Mapping[str, Any] | None) -> Any:
+    from modelscope.msdatasets import MsDataset
+
+    rows = MsDataset.load(name, split=split, subset_name=subset_name, **(options or {}))
+    return rows.to_hf_dataset() if hasattr(rows, "to_hf_dataset") else rows

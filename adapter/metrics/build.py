@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torchmetrics
@@ -37,7 +38,7 @@ def build_metrics(components: Sequence[Component], key: str = "evaluation.metric
 
 def _build(component: Component, key: str) -> Metric:
     name, args = component.type, component.args
-    cls: Any = METRICS.resolve(name, f"{key}.type")
+    cls: Any = _class_of(name, key)
     if inspect.isclass(cls) and issubclass(cls, torchmetrics.Metric):
         return build_torchmetrics(cls, name, args, key)
     if not (inspect.isclass(cls) and issubclass(cls, Metric)):
@@ -46,5 +47,17 @@ def _build(component: Component, key: str) -> Metric:
     check_arguments(cls, args, key)
     try:
         return cls(**args)
+    except ConfigError as error:
+        raise ConfigError([replace(problem, key=f"{key}.{problem.key}") for problem in error.problems]) from error
     except REFUSALS as error:
         raise ConfigError(Problem(key, f"{name} refuses its arguments: {reason_of(error)}")) from error
+
+
+def _class_of(name: str, key: str) -> Any:
+    """The class of that name; a metric's module imports the packages it needs."""
+    try:
+        return METRICS.resolve(name, f"{key}.type")
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        fix = f"pip install {package}, or 'ms-lightning-adapter[metrics]' for all that built-in metrics need"
+        raise ConfigError(Problem(key, f"{name} needs the package {package}", fix=fix)) from error

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
 LABELS = ("labels", "label")
+IGNORED = -100  # the label that stands for no label, as for PyTorch's losses
 
 
 class Metric(ABC):
@@ -84,6 +85,11 @@ def as_tensor(value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value.detach() if value.requires_grad else value
     return torch.as_tensor(value)
+
+
+def wide(value: Tensor) -> Tensor:
+    """The numbers in float64, for sums over a data set; in float32 where the device has nothing wider (MPS)."""
+    return value.float() if value.device.type == "mps" else value.double()
 
 
 def holds_text(values: Any) -> bool:

@@ -121,3 +121,12 @@ class SequenceClassificationMetric(Metric):
         f1 = 2 * right[occurs] / (predicted + labeled)[occurs]
         negative = sum(label < 0 for label in self._beyond)
         return np.concatenate([np.zeros(negative), f1, np.zeros(len(self._beyond) - negative)])
+
+
+@METRICS.register_module(module_name="f1")
+class F1Metric(SequenceClassificationMetric):
+    """f1, alone: that of seq-cls-metric, with the same arguments."""
+
+    def evaluate(self) -> dict[str, Any]:
+        """The micro F1, or for two classes the binary one of class 1."""
+        return {"f1": super().evaluate()["f1"]}

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from adapter.errors import ConfigError
@@ -56,10 +58,30 @@ def test_all_problems_are_reported_at_once():
 
 @pytest.mark.parametrize(
     ("task", "expected"),
-    [("text-classification", ("seq-cls-metric",)), ("image-classification", ()), (None, ())],
+    [
+        ("text-classification", ("seq-cls-metric",)),
+        ("nli", ("seq-cls-metric",)),
+        ("token-classification", ("token-cls-metric",)),
+        ("text-generation", ("text-gen-metric",)),
+        ("chat", ("text-gen-metric",)),
+        ("image-denoising", ("image-denoise-metric",)),
+        ("visual-question-answering", ("accuracy",)),
+        ("efficient-diffusion-tuning", ("loss-metric",)),
+        ("image-classification", ()),
+        (None, ()),
+    ],
 )
 def test_default_metrics_of_a_task(task, expected):
     assert task_default_metrics(task) == expected
+
+
+def test_a_package_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setattr(METRICS, "_modules", {"default": {}})
+    monkeypatch.delitem(sys.modules, "adapter.metrics.bleu_metric", raising=False)
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    with pytest.raises(ConfigError, match="bleu needs the package sacrebleu") as caught:
+        build_metrics([Component("bleu"), Component("accuracy")])
+    assert "pip install sacrebleu, or 'ms-lightning-adapter[metrics]'" in caught.value.problems[0].fix
 
 
 def test_every_task_with_a_default_has_at_least_one_name():

@@ -151,3 +151,10 @@ def test_merged_metrics_count_every_sample_once(parts):
     for other in others:
         first.merge(pickle.loads(pickle.dumps(other)))
     assert first.evaluate() == evaluated([(logits, labels)])
+
+
+@pytest.mark.parametrize(("width", "expected"), [(2, 2 / 3), (3, 0.5)])
+def test_f1_alone(width, expected):
+    metric = seq_cls_metric.F1Metric()
+    metric.add({"logits": scores_for([0, 1], width)}, {"labels": torch.tensor([1, 1])})
+    assert metric.evaluate() == {"f1": expected}

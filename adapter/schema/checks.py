@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from adapter.config.paths import leaves
@@ -130,7 +131,9 @@ def metrics_are_given(config: Settings, keywords: Settings) -> Iterator[Problem]
         fix = "add metrics to the evaluation section"
         yield Problem("evaluation.metrics", found, kind="missing", fix=fix)
     for name in defaults:
-        yield from _unknown(METRICS, name, "task")
+        for problem in _unknown(METRICS, name, "task"):
+            found = f"the default metric of {config.get('task')!r}, {name}, is not available in this version"
+            yield replace(problem, found=found, nearest="", fix="name others in evaluation.metrics")
 
 
 def values_are_filled_in(config: Settings, keywords: Settings) -> Iterator[Problem]:

@@ -60,6 +60,12 @@ def test_a_good_config_has_no_problem():
             "'image-classification' has no default metric",
         ),
         (
+            {"evaluation.metrics": [], "task": "video-stabilization"},
+            "task",
+            "name",
+            "'video-stabilization', video-stabilization-metric, is not available",
+        ),
+        (
             {"train.hooks": [{"type": "TensorBoardHook"}]},
             "train.hooks[0].type",
             "name",

@@ -33,6 +33,7 @@ class BaseTrainer(ABC):
     Attributes:
         cfg: The config.
         args: What ``arg_parse_fn`` returned.
+        epoch_ends: Whether the hooks of an epoch's end are running.
         hooks: The hooks in run order.
         mode: ``train`` or ``eval``; after an evaluation it stays ``eval`` until the next iteration or epoch.
         log_buffer: Values of the next log line.
@@ -56,7 +57,7 @@ class BaseTrainer(ABC):
         self.timestamp = time.strftime("%Y%m%d_%H%M%S")
         self.mode = "train"
         self._epoch = self._iter = self._inner_iter = self._epoch_start = 0
-        self._epoch_ends = self._stop_training = False
+        self.epoch_ends = self._stop_training = False
         self._deferred: list[Callable[[], object]] = []
         self.processes = Processes(int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))))
         self.parallel_groups: dict[str, Any] = {}
@@ -119,7 +120,7 @@ class BaseTrainer(ABC):
     @property
     def next_place(self) -> tuple[int, int, int]:
         """Epoch, iteration and iteration within its epoch that come next, once the hooks of this stage have run."""
-        if self._epoch_ends:
+        if self.epoch_ends:
             return self.epoch + 1, self.iter, 0
         return self.epoch, self.iter + 1, self.inner_iter + 1
 
@@ -155,13 +156,14 @@ class BaseTrainer(ABC):
 
     def end_epoch(self) -> None:
         """Stage after_train_epoch; then the epoch is counted."""
-        self._epoch_ends = True
+        self.epoch_ends = True
         try:
             self.invoke_hook("after_train_epoch")
+            self._stop_training = self.processes.any(self._stop_training)
             self._do_deferred()
             self._end_if_asked()
         finally:
-            self._epoch_ends, self._deferred = False, []
+            self.epoch_ends, self._deferred = False, []
         self.go_to(self._epoch + 1, self._iter, 0)
 
     def _do_deferred(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,12 +18,18 @@ class LogBuffer:
     A value given as a tensor stays where it is until someone reads the history: a log line then costs one transfer
     from the device for all its iterations, and the iterations between log lines cost none.
 
+    Args:
+        gather: From this process's value to everybody's, by rank; None for a process on its own.
+
     Attributes:
+        gather: The same.
         output: Name to value, the content of the next log line.
         ready: Whether ``output`` is complete, so that the loggers write a line.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, gather: Callable[[Any], list[Any]] | None = None) -> None:
+        self.gather = gather
+        self._shared: set[str] = set()
         self._values: dict[str, list[Any]] = {}
         self._read: dict[str, int] = {}  # leading entries known to be plain numbers, of names that get tensors
         self._counts: dict[str, list[Number]] = {}
@@ -40,19 +47,22 @@ class LogBuffer:
         """Name to the count (weight) that came with each value."""
         return self._counts
 
-    def update(self, values: Mapping[str, Number | torch.Tensor], count: Number = 1) -> None:
+    def update(self, values: Mapping[str, Number | torch.Tensor], count: Number = 1, shared: bool = False) -> None:
         """Append one value a name.
 
         Args:
             values: Name to a number or a tensor of one element, of any dtype; tensors are detached and copied, since
                 the caller may go on to change them in place.
             count: Weight of these values in the average, such as the samples they stand for.
+            shared: Whether ``average`` takes the mean over the processes, too, all of which then call it.
 
         Raises:
             TypeError: ``values`` is not a mapping.
         """
         if not isinstance(values, Mapping):
             raise TypeError(f"LogBuffer.update needs a mapping of names to numbers, found {type(values).__name__}")
+        if shared:
+            self._shared.update(values)
         for name, value in values.items():
             if not isinstance(value, (int, float)) and hasattr(value, "detach"):
                 value = value.detach().clone()
@@ -71,7 +81,22 @@ class LogBuffer:
         for name, values in self._values.items():
             weights = np.array(self._counts[name][-n:])
             self.output[name] = float((np.array(values[-n:]) * weights).sum() / weights.sum())
+        if self.gather and self._shared:
+            self.output.update(self._over_processes(n, self.gather))
         self.ready = True
+
+    def _over_processes(self, n: int, gather: Callable[[Any], list[Any]]) -> dict[str, float]:
+        """Means of the shared values over everybody's last ``n``; a name may be missing on some."""
+        own = {
+            name: (sum(map(mul, self._values[name][-n:], self._counts[name][-n:])), sum(self._counts[name][-n:]))
+            for name in self._shared & self._values.keys()
+        }
+        sums: dict[str, Number] = {}
+        counts: dict[str, Number] = {}
+        for one in gather(own):
+            for name, (value, count) in one.items():
+                sums[name], counts[name] = sums.get(name, 0) + value, counts.get(name, 0) + count
+        return {name: float(sums[name] / counts[name]) for name in sums}
 
     def state_dict(self) -> dict[str, Any]:
         """Histories and output, as plain numbers; for a checkpoint in the middle of an epoch."""

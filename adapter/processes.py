@@ -6,7 +6,9 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import torch
 import torch.distributed as dist
+from torch import Tensor
 
 T = TypeVar("T")
 
@@ -22,6 +24,8 @@ class Processes:
         children: Those that this one has started.
 
     Attributes:
+        ending: Whether they have agreed to end the run, so that an exception on one of them is on all.
+        watched: Whether the others will hear of a failure of this one.
         share: Which share of the data this process takes, from 0; processes that share a model take the same.
         shares: How many shares there are.
     """
@@ -31,18 +35,14 @@ class Processes:
         self.size = size
         self.children = children
         self.share, self.shares = rank, size
+        self.ending = self.watched = False
         self._group: Any = None
+        self._question: tuple[Any, Tensor] | None = None
 
     def connect(self) -> None:
         """Open the way between the CPUs; every process calls it, once torch's process group exists."""
         if self.size > 1:
-            on_cpu = dist.get_backend() == "gloo"
-            self._group = dist.group.WORLD if on_cpu else dist.new_group(backend="gloo")
-
-    @property
-    def group(self) -> Any:
-        """Process group between the CPUs; None for a process on its own."""
-        return self._group
+            self._group = dist.new_group(backend="gloo")
 
     def broadcast(self, value: T) -> T:
         """The main process's value."""
@@ -71,6 +71,29 @@ class Processes:
     def any(self, flag: bool) -> bool:
         """Whether it is true for any process."""
         return flag if self.size == 1 else any(self.gather(flag))
+
+    def ask(self, number: int, at_once: bool = False) -> int:
+        """The greatest number that a process gave: now, or when it was asked the time before, which waits for nobody.
+
+        Args:
+            number: This process's answer, 0 for none.
+            at_once: Wait for the others' answers.
+        """
+        if self.size == 1:
+            return number
+        answer = self._last_answer()
+        if answer:
+            return answer
+        given = torch.tensor(number)
+        self._question = dist.all_reduce(given, dist.ReduceOp.MAX, group=self._group, async_op=True), given
+        return self._last_answer() if at_once else 0
+
+    def _last_answer(self) -> int:
+        if self._question is None:
+            return 0
+        (work, answer), self._question = self._question, None
+        work.wait()
+        return int(answer)
 
     def wait(self) -> None:
         """Wait until everybody has come here."""

@@ -23,6 +23,7 @@ from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
 from adapter.dialects.move import notices
 from adapter.errors import nearest
+from adapter.failures import shared_failures
 from adapter.hooks.build import build_hook
 from adapter.hooks.checkpoint import CheckpointHook
 from adapter.hooks.hook import Hook
@@ -174,7 +175,9 @@ class EpochBasedTrainer(TrainerParts):
             with located(prepared):
                 engine.connect(self, first)
             self.timestamp = self.processes.broadcast(self.timestamp)
-        self.invoke_hook("after_init")
+            self.log_buffer.gather = self.processes.gather
+        with shared_failures(self.processes):
+            self.invoke_hook("after_init")
 
     def _take_model(self, model: Any, device: torch.device, kwargs: Mapping[str, Any]) -> None:
         """The model that was passed, or the config's, on its device and compiled when asked for."""
@@ -213,6 +216,7 @@ class EpochBasedTrainer(TrainerParts):
             if isinstance(self.trainer_args.get(limit), int):
                 self._keywords[keyword] = self.trainer_args.pop(limit)
         self._engine: L.Trainer | None = None
+        self.all_data = False  # whether an evaluation is to use its data to their end
         self._printed = False
         self.cumulative_iters = 1
         self.optimizer: Any = None
@@ -251,6 +255,11 @@ class EpochBasedTrainer(TrainerParts):
         self.go_to(self._epoch, self._epoch_start, 0)  # an epoch that an exception ended begins anew
         if checkpoint_path is not None:
             self._load_when_training_begins(checkpoint_path, load_all_state, strict)
+        with shared_failures(self.processes):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Build what training needs, and run Lightning's loop."""
         self.plan = make_plan(self.cfg, self._keywords)
         with located(self._prepared):
             self._engine = engine.build_trainer(self)
@@ -292,11 +301,12 @@ class EpochBasedTrainer(TrainerParts):
             metric.trainer = self
         self._visualization = self.cfg.safe_get("evaluation.visualization")
         self.visualization_buffer.clear_output()
-        try:
-            self._pass_over_data(metrics, saving_fn)
-        finally:
-            self._visualization = None
-        self.metric_values = {name: plain(value) for metric in metrics for name, value in metric.evaluate().items()}
+        with shared_failures(self.processes):
+            try:
+                self._pass_over_data(metrics, saving_fn)
+            finally:
+                self._visualization = None
+            self.metric_values = self._values_of(metrics)
         return self.metric_values
 
     def predict(
@@ -321,14 +331,14 @@ class EpochBasedTrainer(TrainerParts):
         if checkpoint_path is not None:
             self.load_checkpoint(checkpoint_path, strict)
         evaluation_loader, self.eval_dataloader = self.eval_dataloader, self.get_predict_dataloader(predict_datasets)
+        self.all_data = True
         try:
-            self._pass_over_data([], saving_fn, other_data=True)
+            with shared_failures(self.processes):
+                self._pass_over_data([], saving_fn)
         finally:
-            self.eval_dataloader = evaluation_loader
+            self.eval_dataloader, self.all_data = evaluation_loader, False
 
-    def _pass_over_data(
-        self, metrics: list[Metric], saving_fn: Callable[..., Any] | None, other_data: bool = False
-    ) -> None:
+    def _pass_over_data(self, metrics: list[Metric], saving_fn: Callable[..., Any] | None) -> None:
         """One pass in evaluation mode: each batch goes to the metrics and to ``saving_fn``."""
         with located(self._prepared):
             self.make_eval_dataloader()
@@ -338,9 +348,19 @@ class EpochBasedTrainer(TrainerParts):
             self.register_processors()
         self._metrics, self._saving_fn = metrics, saving_fn
         try:
-            engine.validate(self, self._engine or engine.build_trainer(self), other_data)
+            self.strategy.before_evaluation(self)
+            engine.validate(self, self._engine or engine.build_trainer(self))
         finally:
             self._metrics, self._saving_fn = [], None
+
+    def _values_of(self, metrics: list[Metric]) -> dict[str, Any]:
+        """What the metrics of all processes come to; the main one merges and evaluates them."""
+        parts = dict(reversed(self.processes.gather_to_main((self.processes.share, metrics))))
+        for share in sorted(parts.keys() - {self.processes.share}):
+            for own, other in zip(metrics, parts[share], strict=True):
+                own.merge(other)
+        values = metrics if self.is_main_process else []
+        return self.processes.broadcast({name: plain(value) for m in values for name, value in m.evaluate().items()})
 
     def _load_when_training_begins(self, path: str, load_all_state: bool, strict: bool) -> None:
         """Point the LoadCheckpointHook, made for the purpose if there is none, at a checkpoint."""
@@ -376,7 +396,7 @@ class EpochBasedTrainer(TrainerParts):
         """
         model.train()  # in every step, as under ModelScope: what a hook put into evaluation mode does not stay there
         self.train_outputs = call_model(model, inputs)
-        self.log_buffer.update(losses_of(self.train_outputs))
+        self.log_buffer.update(losses_of(self.train_outputs), shared=True)
 
     def evaluation_step(self, data: Any) -> Any:
         """One forward pass in evaluation mode, without gradients; returns the outputs. Override it as needed."""

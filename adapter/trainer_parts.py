@@ -163,6 +163,9 @@ class TrainerParts(BaseTrainer):
             collate_fn=self.eval_data_collator,
             sampler=self._samplers["val"],
             seed=self._seed,
+            rank=self.processes.share,
+            world_size=self.processes.shares,
+            once=True,
             key="evaluation.dataloader",
         )
         return _not_empty(loader, "evaluation.dataloader")
@@ -176,8 +179,16 @@ class TrainerParts(BaseTrainer):
         """The data loader of a prediction: as for evaluation, in the order of the data."""
         dataset = self.build_dataset(predict_datasets, "val", self.eval_preprocessor)
         in_order = replace(self.plan.eval_loader, shuffle=False, drop_last=False)
-        collate = self.eval_data_collator
-        return build_loader(dataset, in_order, collate_fn=collate, seed=self._seed, key="evaluation.dataloader")
+        return build_loader(
+            dataset,
+            in_order,
+            collate_fn=self.eval_data_collator,
+            seed=self._seed,
+            rank=self.processes.share,
+            world_size=self.processes.shares,
+            once=True,
+            key="evaluation.dataloader",
+        )
 
     def create_optimizer_and_scheduler(self) -> tuple[Any, Any]:
         """The optimizer and the scheduler: those given to the constructor, else the config's."""
@@ -263,9 +274,11 @@ def _not_empty(loader: DataLoader[Any], key: str) -> DataLoader[Any]:
         ConfigError: They make none.
     """
     dataset: Any = loader.dataset
-    if has_length(dataset) and len(loader) == 0:
+    dealt = getattr(loader.batch_sampler, "batches", None)  # of which this process may have none
+    batches = loader if dealt is None else dealt
+    if has_length(dataset) and len(batches) == 0:
         why = " with drop_last" if len(dataset) else ""
-        found = f"{len(dataset)} samples make no batch of {loader.batch_size}{why}"
+        found = f"{len(dataset)} samples make no batch of {batches.batch_size}{why}"
         raise ConfigError(Problem(key, found, fix="use a smaller batch_size_per_gpu, or more data"))
     return loader
 

@@ -27,6 +27,8 @@ def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path) -> Non
     (the last evaluation's values as JSON, ``null`` before the first) and the model directory's other files, less
     hidden ones and weights.
     """
+    if not trainer.is_main_process:
+        return
     write_text(json.dumps(trainer.metric_values), folder / RESULT_NAME)
     files.link_or_copy(weights, folder / WEIGHTS_NAME)
 

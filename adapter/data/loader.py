@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler
+from torch.utils.data import (
+    BatchSampler,
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+)
 from torch.utils.data.distributed import DistributedSampler
 
+from adapter.data.dealing import DealtBatches, DealtStream
 from adapter.errors import ConfigError, Problem, nearest
 
 if TYPE_CHECKING:
@@ -44,6 +53,7 @@ def build_loader(
     seed: int = 42,
     rank: int = 0,
     world_size: int = 1,
+    once: bool = False,
     key: str = "train.dataloader",
 ) -> DataLoader[Any]:
     """The data loader a config describes.
@@ -55,29 +65,34 @@ def build_loader(
         sampler: Decides the order in place of ``loader.shuffle``.
         seed: The run's seed; worker ``w`` of this process is seeded with ``num_workers * rank + w + seed``.
         rank: This process's number, from 0.
-        world_size: Processes that share the data; with more than one, and no ``sampler``, each gets an equal
-            share, some samples twice when they do not divide evenly.
+        world_size: Processes that share the data. For training, unless there is a ``sampler``, each gets an equal
+            share, some samples twice when they do not divide evenly. A data set without numbers is dealt out batch by
+            batch, unless its attribute ``shards_itself`` is true.
+        once: Each sample must come once, as for evaluation: whole batches are dealt out to the processes.
         key: Where the options stand in the config, for error messages.
 
     Raises:
         ConfigError: An option that ``DataLoader`` does not know, or a combination it refuses.
     """
     _check_options(loader, key)
+    shared = world_size > 1 and not getattr(dataset, "shards_itself", False)
+    order: dict[str, Any] = {"batch_size": loader.batch_size, "drop_last": loader.drop_last}
     if isinstance(dataset, IterableDataset):
-        order: dict[str, Any] = {}
+        if shared:
+            dataset = DealtStream(dataset, loader.batch_size, rank, world_size, rounds=not once)
+    elif once and world_size > 1:
+        order = {"batch_sampler": DealtBatches(_all_batches(dataset, loader, sampler, seed), rank, world_size)}
     elif sampler is not None:
-        order = {"sampler": sampler}
+        order["sampler"] = sampler
     elif world_size > 1:
-        order = {"sampler": DistributedSampler(dataset, world_size, rank, shuffle=loader.shuffle)}
+        order["sampler"] = DistributedSampler(dataset, world_size, rank, shuffle=loader.shuffle)
     else:
-        order = {"shuffle": loader.shuffle}
+        order["shuffle"] = loader.shuffle
     seeding = partial(seed_worker, num_workers=loader.num_workers, rank=rank, seed=seed)
     try:
         return DataLoader(
             dataset,
-            batch_size=loader.batch_size,
             num_workers=loader.num_workers,
-            drop_last=loader.drop_last,
             collate_fn=collate_fn,
             worker_init_fn=seeding if loader.num_workers else None,
             **order,
@@ -85,6 +100,14 @@ def build_loader(
         )
     except (TypeError, ValueError) as error:
         raise ConfigError(Problem(key, f"the data loader cannot be built: {error}")) from error
+
+
+def _all_batches(dataset: Any, loader: LoaderPlan, sampler: Any, seed: int) -> BatchSampler:
+    """The batches of one process, in an order that is the same on all."""
+    if sampler is None and loader.shuffle:
+        sampler = RandomSampler(dataset, generator=torch.Generator().manual_seed(seed))
+    order = SequentialSampler(dataset) if sampler is None else sampler
+    return BatchSampler(order, loader.batch_size, loader.drop_last)
 
 
 def seed_worker(worker_id: int, *, num_workers: int, rank: int, seed: int) -> None:

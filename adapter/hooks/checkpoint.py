@@ -151,6 +151,7 @@ class CheckpointHook(Hook):
         if self.save_trainer_state:
             save_trainer_state(trainer, self.folder / name)
         if not trainer.is_main_process:
+            self.leaving.clear()
             return
         self.flusher.add(pair_names(self.folder / name))
         if self.leaving:

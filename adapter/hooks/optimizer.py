@@ -60,7 +60,8 @@ class OptimizerHook(Hook):
                 raise MissingEntryError(Problem("train.optimizer.options.loss_keys", found))
             if self.cumulative_iters > 1:
                 outputs[key] = outputs[key] / self.cumulative_iters
-            trainer.backward(outputs[key], synchronize=stepping, retain_graph=key != self.loss_keys[-1])
+            last = key == self.loss_keys[-1]
+            trainer.backward(outputs[key], synchronize=stepping and last, retain_graph=not last)
         if stepping:
             trainer.optimizer_step(self.grad_clip)
 

@@ -64,31 +64,27 @@ def fit(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
         trainer.fit(owner.module, datamodule=DataModule(owner))
 
 
-def validate(owner: EpochBasedTrainer, trainer: L.Trainer, other_data: bool = False) -> None:
+def validate(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
     """Run data through the model: inside a running fit where there is one, else on its own.
 
     Args:
-        owner: Its ``eval_dataloader`` holds the data.
+        owner: Its ``eval_dataloader`` holds the data. With ``all_data`` they are not the evaluation data: all of them
+            are used, and Lightning is to keep no hold of them.
         trainer: The running fit's Lightning trainer, or a new one.
-        other_data: They are not the evaluation data: all of them are used, and Lightning is to keep no hold of them.
     """
     limit = trainer.limit_val_batches
     loop = trainer.fit_loop.epoch_loop.val_loop
-    if other_data:
+    if owner.all_data:
         trainer.limit_val_batches, loop._combined_loader = 1.0, None
     try:
-        _validate(owner, trainer)
+        if trainer.training:
+            validate_within_fit(trainer)
+        else:
+            with quiet(), interrupts_kept():
+                trainer.validate(owner.module, datamodule=DataModule(owner), verbose=False)
     finally:
-        if other_data:
+        if owner.all_data:
             trainer.limit_val_batches, loop._combined_loader = limit, None
-
-
-def _validate(owner: EpochBasedTrainer, trainer: L.Trainer) -> None:
-    if trainer.training:
-        validate_within_fit(trainer)
-    else:
-        with quiet(), interrupts_kept():
-            trainer.validate(owner.module, datamodule=DataModule(owner), verbose=False)
 
 
 def validate_within_fit(trainer: L.Trainer) -> None:

@@ -54,13 +54,14 @@ class Interrupts:
             os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, text.encode())
 
     def end_if_asked(self) -> None:
-        """Save the pair and end the run, if a signal has come.
+        """Save the pair and end the run, if a signal has come; of several processes all, at the same iteration.
 
         Raises:
             KeyboardInterrupt: After SIGINT.
             SystemExit: After SIGTERM, with status 143.
         """
-        if self.received is None:
+        number = self._agreed() if self.owner.processes.size > 1 else self.received
+        if not number:
             return
         from adapter.checkpoint.files import INTERRUPTED
         from adapter.checkpoint.state import save_trainer_state, save_weights
@@ -69,7 +70,19 @@ class Interrupts:
         save_weights(self.owner, prefix)
         save_trainer_state(self.owner, prefix)
         self.owner.logger.warning("saved %s.pth; --resume goes on from there", prefix)
-        self.end(self.received)
+        self.owner.processes.ending = True
+        self.end(signal.Signals(number))
+
+    def _agreed(self) -> int:
+        """The signal that one of the processes has got.
+
+        They ask each other where they share their gradients anyway: at a step, for the answer of the step before, and
+        at the end of an epoch.
+        """
+        owner = self.owner
+        if owner.epoch_ends or (owner.iter + 1) % owner.cumulative_iters == 0:
+            return owner.processes.ask(self.received or 0, at_once=owner.epoch_ends)
+        return 0
 
     @staticmethod
     def end(number: signal.Signals) -> None:

@@ -30,6 +30,8 @@ class LeanTrainer(L.Trainer):
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._logger_connector.__class__ = LeanLoggerConnector
+        # waits for the device in every iteration to learn of a signal; Interrupts asks between the CPUs
+        self.fit_loop.epoch_loop._broadcast_sigterm_tensor = lambda: None  # type: ignore[method-assign]
 
     @property
     def enable_validation(self) -> bool:

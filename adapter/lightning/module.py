@@ -12,6 +12,7 @@ from lightning.pytorch.plugins.precision import Precision
 from lightning.pytorch.strategies import Strategy
 from torch import nn
 
+from adapter.lightning.datamodule import InVain
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.progress import ProgressBar
 
@@ -85,8 +86,11 @@ class TrainingModule(L.LightningModule):
 
     def validation_step(self, dataloader_iter: Iterator[Any]) -> None:
         """One evaluation iteration: forward, and the metrics' ``add``."""
-        owner = self.owner
-        owner.evaluate_batch(self.to_device(next(dataloader_iter)[0]))
+        owner, batch = self.owner, next(dataloader_iter)[0]
+        if isinstance(batch, InVain):
+            owner.evaluation_step(self.to_device(batch.batch))
+        else:
+            owner.evaluate_batch(self.to_device(batch))
 
     def setup(self, stage: str) -> None:
         """Settle what would otherwise be asked in every iteration.

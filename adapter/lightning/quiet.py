@@ -12,6 +12,7 @@ EXPECTED_WARNINGS = (
     "GPU available but not used",
     "You passed `Trainer\\(accelerator='cpu', precision='16-mixed'\\)`",
     "MPS available but not used",
+    "Using `DistributedSampler` with the dataloaders",
     "The '.*_dataloader' does not have many workers",
     "Found .* module.s. in eval mode",
     "`LightningModule.configure_optimizers` returned `None`",

@@ -56,8 +56,9 @@ class DataParallel(RunStrategy):
 
     def before_evaluation(self, owner: EpochBasedTrainer) -> None:
         """Take the main process's buffers, as a training forward does: each process has put its own batches in."""
-        for buffer in owner.model.buffers():
-            torch.distributed.broadcast(buffer, 0)
+        if self.arguments.get("broadcast_buffers", True):
+            for buffer in owner.model.buffers():
+                torch.distributed.broadcast(buffer.view(torch.uint8) if buffer.dtype is torch.bool else buffer, 0)
 
 
 class WrappedByOwner(DDPStrategy):

@@ -58,3 +58,8 @@ def test_random_texts_equal_nltk_and_rouge(seed):
 
 def test_other_columns():
     assert evaluated(["a b"], ["a b"], target_text="t", pred_text="p")["bleu-1"] == 1.0
+
+
+def test_long_texts():
+    text = " ".join(map(str, range(1100)))
+    assert evaluated([text], [text])["rouge-l"] == pytest.approx(1.0)

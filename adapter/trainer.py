@@ -163,6 +163,7 @@ class EpochBasedTrainer(TrainerParts):
             self._register_hooks(built, callbacks or [])
             self.tuners = self.tuners or next((hook.tuners for hook in self.hooks if isinstance(hook, SwiftHook)), {})
             self._take_model(model, device, kwargs)
+            self.strategy.check(self)
             self._take_data(train_dataset, eval_dataset, preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
@@ -184,7 +185,8 @@ class EpochBasedTrainer(TrainerParts):
         self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
         if self.tuners:
             self.tune_module(self.tuners)
-        self.model.to(device)
+        if not self.strategy.replaces_parameters:  # one that does may have parts on the device only
+            self.model.to(device)
         if kwargs.get("compile"):
             self.model.compile(**(kwargs.get("compile_options") or {}))
         self.module = TrainingModule(self, self.model)
@@ -263,7 +265,9 @@ class EpochBasedTrainer(TrainerParts):
         self.plan = make_plan(self.cfg, self._keywords)
         with located(self._prepared):
             self._engine = engine.build_trainer(self)
-            self.register_optimizers_hook()
+            self._register_stepping_hooks()
+            if not self.strategy.replaces_parameters:
+                self.register_optimizers_hook()
             self.register_processors()
             if self._evaluates():
                 self.make_eval_dataloader()
@@ -275,7 +279,8 @@ class EpochBasedTrainer(TrainerParts):
                 engine.fit(self, self._engine)
         finally:
             self._engine = None
-            self.model.to(device)  # Lightning leaves it on the CPU
+            if not self.strategy.replaces_parameters:
+                self.model.to(device)  # Lightning leaves it on the CPU
 
     def evaluate(
         self,
@@ -424,15 +429,19 @@ class EpochBasedTrainer(TrainerParts):
 
     def register_optimizers_hook(self) -> None:
         """Make the loader, the optimizer and the scheduler, and add the hooks that step them; once."""
-        if self.optimizer is not None:
+        self._register_stepping_hooks()
+        if self.optimizer is None:
+            self.optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
+
+    def _register_stepping_hooks(self) -> None:
+        """Make the loader, and add the hooks that step optimizer and scheduler; once."""
+        if self.train_dataloader is not None:
             return
         self.train_dataloader = self.get_train_dataloader()
         self.stream = TrainingStream(self.train_dataloader, self.plan.train_iters_per_epoch)
-        optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
         for planned in self.plan.hooks:
             if planned.steps:
                 self.register_hook(build_hook(planned.type, self._stepping_arguments(planned), planned.key))
-        self.optimizer = optimizer
 
     def _stepping_arguments(self, planned: HookPlan) -> dict[str, Any]:
         """Arguments of a hook that steps; the config's ``options`` belong to the config's own component only."""

@@ -15,6 +15,7 @@ import torch
 
 from adapter.aside import PART_SUFFIX, written_aside
 from adapter.checkpoint.checksum import Sealed, verify
+from adapter.checkpoint.shards import remove_shards
 
 STATE_SUFFIX = "_trainer_state.pth"
 WEIGHTS_SUFFIX = ".pth"
@@ -100,6 +101,11 @@ def pair_names(prefix: Path) -> tuple[Path, Path]:
     return prefix.with_name(prefix.name + WEIGHTS_SUFFIX), prefix.with_name(prefix.name + STATE_SUFFIX)
 
 
+def prefix_of(state: Path) -> Path:
+    """The prefix that a trainer-state file belongs to."""
+    return state.with_name(state.name.removesuffix(STATE_SUFFIX))
+
+
 def newest_pair(folder: Path) -> Path:
     """The weights file of the whole pair in a folder that was saved last; damaged ones are passed over with a warning.
 
@@ -156,6 +162,7 @@ def remove_pair(prefix: Path) -> None:
     """Delete a pair, the weights first, so that a trainer state is never left looking whole without them."""
     for path in pair_names(prefix):
         path.unlink(missing_ok=True)
+    remove_shards(prefix)
 
 
 def before_name(prefix: Path) -> Path:

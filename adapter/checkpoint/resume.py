@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adapter.checkpoint.files import prefix_of
 from adapter.checkpoint.state import numbered_hooks
 from adapter.seeding import set_random_state
 
@@ -60,9 +61,7 @@ def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:
         else:
             trainer.stream.go_on(trainer.inner_iter, None, meta["rng_state"])
         return
-    for name, parameter in trainer.unwrap_module(trainer.model).named_parameters():
-        gradient = own["gradients"].get(name)
-        parameter.grad = None if gradient is None else gradient.to(parameter)
+    trainer.strategy.load_gradients(trainer.unwrap_module(trainer.model), own["gradients"])
     if trainer.inner_iter == 0:
         set_random_state(own["random"])
         return
@@ -97,7 +96,7 @@ def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Ma
             continue
         try:
             if name == "optimizer":
-                trainer.strategy.load_optimizer_state(trainer, state[name])
+                trainer.strategy.load_optimizer_state(trainer, state[name], prefix_of(path))
             else:
                 stepper.load_state_dict(state[name])
         except (KeyError, ValueError) as error:

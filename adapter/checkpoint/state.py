@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adapter.checkpoint import files
+from adapter.checkpoint.shards import KEY, remove_shards
 from adapter.seeding import random_state
 from adapter.version import package_version
 
@@ -41,13 +42,14 @@ def save_weights(trainer: EpochBasedTrainer, prefix: Path) -> Path:
 
 def save_trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> None:
     """Write the trainer state of a pair, ``<prefix>_trainer_state.pth``; an older pair of its name can go then."""
-    state = trainer_state(trainer)
+    state = trainer_state(trainer, prefix)
     if trainer.is_main_process:
         files.save(state, files.pair_names(prefix)[1])
+        remove_shards(prefix, keep=(state.get("optimizer") or {}).get(KEY))
         files.remove_pair(files.before_name(prefix))
 
 
-def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
+def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
     """``{meta, optimizer, lr_scheduler}``, with the keys the older trainer's loader reads.
 
     ``epoch``, ``iter`` and ``inner_iter`` say where to go on. ``meta.adapter`` holds what only this package knows: its
@@ -78,7 +80,7 @@ def trainer_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
         },
     }
     if trainer.optimizer is not None:
-        state["optimizer"] = trainer.strategy.optimizer_state(trainer)
+        state["optimizer"] = trainer.strategy.optimizer_state(trainer, prefix)
     if trainer.lr_scheduler is not None:
         state["lr_scheduler"] = trainer.lr_scheduler.state_dict()
     return state
@@ -97,8 +99,7 @@ def own_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
 
 def gradients(trainer: EpochBasedTrainer) -> dict[str, Any]:
     """Gradients by parameter name; there are some only between the iterations of one accumulation."""
-    named = trainer.unwrap_module(trainer.model).named_parameters()
-    return {name: parameter.grad for name, parameter in named if parameter.grad is not None}
+    return trainer.strategy.gradients(trainer.unwrap_module(trainer.model))
 
 
 def hook_states(trainer: EpochBasedTrainer) -> dict[str, dict[str, Any]]:

@@ -59,6 +59,10 @@ class TrainingModule(L.LightningModule):
     on_train_batch_start = None  # type: ignore[assignment]
     on_train_batch_end = None  # type: ignore[assignment]
 
+    def configure_model(self) -> None:
+        """Divide the model among the processes, where the strategy does."""
+        self.owner.strategy.shape(self.model)
+
     def configure_optimizers(self) -> Any:
         """The trainer's optimizer; its scheduler is stepped by a hook, so Lightning is not told of it."""
         self.owner.register_optimizers_hook()
@@ -104,6 +108,7 @@ class TrainingModule(L.LightningModule):
         self.batches_stay = plain and trainer.strategy.root_device.type == "cpu"
         self.nobody_takes_part = (
             plain
+            and not hasattr(trainer.strategy, "block_backward_sync")
             and type(trainer.strategy).backward is Strategy.backward
             and type(trainer.strategy).optimizer_step is Strategy.optimizer_step
             and all(isinstance(callback, OWN_CALLBACKS) for callback in trainer.callbacks)  # type: ignore[attr-defined]

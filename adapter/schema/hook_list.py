@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 AMP_HOOKS = ("TorchAMPOptimizerHook", "ApexAMPOptimizerHook")
@@ -14,6 +14,7 @@ SEMANTIC_KEYS = {  # key of the documented config -> the hook it stands for
     "train.checkpoint.period": "CheckpointHook",
     "train.logging": "TextLoggerHook",
 }
+SECTIONS = {"MegatronHook": "megatron"}  # hooks of the list whose arguments stand in a section of the config
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def hook_list(config: Mapping[str, Any], keywords: Mapping[str, Any]) -> list[Ho
     found = train.get("hooks")
     entries = found if isinstance(found, list) else []
     listed = [
-        _entry(item, f"train.hooks[{index}]")
+        _with_section(_entry(item, f"train.hooks[{index}]"), config)
         for index, item in enumerate(entries)
         if isinstance(item, Mapping) and item.get("type")
     ]
@@ -113,6 +114,12 @@ def _semantic_hooks(config: Mapping[str, Any]) -> Iterator[HookPlan]:
         parent, _, name = path.rpartition(".")
         if isinstance(section(config, parent).get(name), Mapping):
             yield HookPlan(hook, section(config, path), path)
+
+
+def _with_section(hook: HookPlan, config: Mapping[str, Any]) -> HookPlan:
+    """The hook, with the arguments that a section of its own holds."""
+    name = SECTIONS.get(hook.type)
+    return replace(hook, args={**section(config, name), **hook.args}) if name else hook
 
 
 def _entry(item: Mapping[str, Any], key: str) -> HookPlan:

@@ -16,6 +16,7 @@ from adapter.schema.field import Doc
 
 STRATEGY = ("by_epoch", "by_step", "no")
 FOLLOWS = "BestCkptSaverHook saves after the best evaluations, whatever its own interval"
+FORMATS = ("bfloat16", "float16", "float32")
 WARMUPS = ("LinearWarmup", "ConstantWarmup", "ExponentialWarmup")
 
 
@@ -199,6 +200,45 @@ class DeepspeedArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MixedPrecision:
+    """Arguments of ``torch.distributed.fsdp.MixedPrecisionPolicy``."""
+
+    param_dtype: Annotated[str | None, Doc("Number format of gathered parameters.", choices=FORMATS)] = None
+    reduce_dtype: Annotated[str | None, Doc("Number format that gradients are shared in.", choices=FORMATS)] = None
+    output_dtype: Annotated[str | None, Doc("Number format of a unit's output.", choices=FORMATS)] = None
+    cast_forward_inputs: Annotated[bool, Doc("Bring a unit's input into param_dtype.")] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class FSDPArguments:
+    """Arguments of FSDPHook; without wrap_classes and min_params the whole model is one unit."""
+
+    wrap_classes: Annotated[str | list[str] | None, Doc("Classes whose modules are gathered one by one.")] = None
+    min_params: Annotated[
+        int, Doc("Smallest module that is gathered by itself; 0 for none by size.", unit="parameters", minimum=0)
+    ] = 0
+    mixed_precision: Annotated[
+        str | MixedPrecision | None, Doc("Number format to compute in, or a whole policy.", choices=FORMATS)
+    ] = None
+    cpu_offload: Annotated[bool, Doc("Keep parameters, gradients and optimizer state in main memory.")] = False
+    reshard_after_forward: Annotated[
+        bool | None, Doc("Free gathered parameters between forward and backward; torch decides by default.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MegatronArguments:
+    """The ``megatron`` section, and the arguments of MegatronHook."""
+
+    tensor_model_parallel_size: Annotated[int, Doc("Processes that share a layer.", unit="processes", minimum=1)] = 1
+    pipeline_model_parallel_size: Annotated[int, Doc("1: there are no pipelines here.", minimum=1)] = 1
+    tensor_parallel_plan: Annotated[
+        dict | None, Doc("Module name pattern to colwise, rowwise or colwise_rep; the model's method by default.")
+    ] = None
+    world_size: Annotated[int | None, Doc("Accepted.", no_effect="the processes that are started count")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PstArguments:
     """How SparsityHook prunes with the method ``pst``."""
 
@@ -265,8 +305,8 @@ DOCUMENTED: Mapping[str, tuple[Priority, type]] = {
     "DDPHook": (Priority.LOW, DDPArguments),
     "DeepspeedHook": (Priority.VERY_HIGH, DeepspeedArguments),
     "DeepSpeedHook": (Priority.VERY_HIGH, DeepspeedArguments),
-    "MegatronHook": (Priority.HIGHEST, AnyArguments),
-    "FSDPHook": (Priority.VERY_HIGH, AnyArguments),
+    "MegatronHook": (Priority.HIGHEST, MegatronArguments),
+    "FSDPHook": (Priority.VERY_HIGH, FSDPArguments),
     "SparsityHook": (Priority.HIGHEST, SparsityArguments),
     "ClipClampLogitScaleHook": (Priority.NORMAL, AnyArguments),
     "SwiftHook": (Priority.NORMAL, SwiftArguments),

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from adapter.schema.dataset import Dataset
 from adapter.schema.evaluation import Evaluation
 from adapter.schema.field import Doc
+from adapter.schema.hooks import MegatronArguments
 from adapter.schema.model import Model
 from adapter.schema.train import Train
 
@@ -51,4 +52,4 @@ class Run:
     parallel: Annotated[dict | None, Doc("Arguments of DistributedDataParallel.", target="DistributedDataParallel")] = (
         None
     )
-    megatron: Annotated[dict | None, Doc("Sizes of the parallel groups, for MegatronHook.", hook="MegatronHook")] = None
+    megatron: Annotated[MegatronArguments | None, Doc("Sizes of the parallel groups.", hook="MegatronHook")] = None

@@ -59,14 +59,14 @@ def test_weights_have_the_model_s_names(work_dir):
 
 def test_random_state_is_that_of_the_moment(tmp_path):
     trainer = make(tmp_path)
-    random = trainer_state(trainer)["meta"]["adapter"]["random"]
+    random = trainer_state(trainer, tmp_path / "any")["meta"]["adapter"]["random"]
     assert torch.equal(random["cpu"], torch.get_rng_state())
     torch.rand(1)
     assert not torch.equal(random["cpu"], torch.get_rng_state())
 
 
 def test_before_training_there_is_no_optimizer(tmp_path):
-    assert list(trainer_state(make(tmp_path))) == ["meta"]
+    assert list(trainer_state(make(tmp_path), tmp_path / "any")) == ["meta"]
 
 
 class Counting(Recorder):

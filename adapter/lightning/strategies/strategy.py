@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import lightning as L
@@ -31,9 +32,12 @@ class RunStrategy:
 
     Attributes:
         shards_model: Whether a forward pass needs every process, so that all must evaluate equally many batches.
+        replaces_parameters: Whether ``shape`` gives the model other parameters, so that the optimizer comes after it,
+            and the model goes to its device by it.
     """
 
     shards_model = False
+    replaces_parameters = False
 
     def __init__(self, plan: Plan, given: Strategy | str | None = None) -> None:
         self.plan = plan
@@ -53,6 +57,13 @@ class RunStrategy:
         """What is wrong with the plan for so many processes; asked before any is started."""
         yield from ()
 
+    def check(self, owner: EpochBasedTrainer) -> None:
+        """Refuse a model, or what was passed in code, that does not go with it; asked before any process is started.
+
+        Raises:
+            ConfigError: There is something.
+        """
+
     def make(self, owner: EpochBasedTrainer) -> Strategy | str:
         """What goes to ``lightning.Trainer(strategy=...)``; a new one each time.
 
@@ -69,6 +80,9 @@ class RunStrategy:
         """Which share of the data this process takes, from 0, and how many there are."""
         return trainer.global_rank, trainer.world_size
 
+    def shape(self, model: nn.Module) -> None:
+        """Divide the model among the processes, in place; called before each training and evaluation."""
+
     def before_evaluation(self, owner: EpochBasedTrainer) -> None:
         """Make the model the same on all processes; may communicate."""
 
@@ -84,18 +98,39 @@ class RunStrategy:
         """
         return load_weights(model, weights, strict)
 
-    def optimizer_state(self, owner: EpochBasedTrainer) -> Any:
-        """The whole optimizer's state, complete on the main process at least; may communicate."""
+    def gradients(self, model: nn.Module) -> dict[str, torch.Tensor]:
+        """Gradients by parameter name, of an accumulation that is under way; may communicate."""
+        return {name: parameter.grad for name, parameter in model.named_parameters() if parameter.grad is not None}
+
+    def load_gradients(self, model: nn.Module, gradients: Mapping[str, torch.Tensor]) -> None:
+        """Put back what ``gradients`` returned, after ``load_optimizer_state``."""
+        for name, parameter in model.named_parameters():
+            gradient = gradients.get(name)
+            parameter.grad = None if gradient is None else gradient.to(parameter)
+
+    def optimizer_state(self, owner: EpochBasedTrainer, prefix: Path) -> Any:
+        """The whole optimizer's state, complete on the main process at least; may communicate.
+
+        Args:
+            owner: Its optimizer's.
+            prefix: Of the pair that the state goes into; a strategy may write files of its own beside it.
+        """
         return owner.optimizer.state_dict()
 
-    def load_optimizer_state(self, owner: EpochBasedTrainer, state: Any) -> None:
-        """Put back what ``optimizer_state`` returned.
+    def load_optimizer_state(self, owner: EpochBasedTrainer, state: Any, prefix: Path) -> None:
+        """Put back what ``optimizer_state`` of this or of another strategy returned.
 
         Raises:
             KeyError: It is of another kind of optimizer.
             ValueError: It is of another model.
         """
-        owner.optimizer.load_state_dict(state)
+        from adapter.checkpoint import shards
+
+        if shards.KEY in state:
+            model, folder = owner.unwrap_module(owner.model), prefix.parent / state[shards.KEY]
+            shards.load_optimizer(model, owner.optimizer, state, folder)
+        else:
+            owner.optimizer.load_state_dict(state)
 
     def clip_gradients(self, parameters: list[nn.Parameter], **arguments: Any) -> None:
         """``torch.nn.utils.clip_grad_norm_`` over the whole model; may communicate."""

@@ -1,0 +1,205 @@
+"""Runs of models that are divided among processes: one launch plays all of them and leaves what the tests compare.
+
+torchrun --nproc_per_node 2 -m tests.distributed.divided FOLDER
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import Dataset
+
+from adapter import EpochBasedTrainer, Hook
+
+GLOBAL_BATCH = 4
+SAMPLES = 20
+BATCHES = SAMPLES // GLOBAL_BATCH  # of an epoch
+EPOCHS = 3
+PLAN = {"blocks.*.up": "colwise", "blocks.*.down": "rowwise"}
+KINDS: dict[str, dict[str, Any]] = {
+    "single": {},
+    "fsdp": {"hook": {"type": "FSDPHook", "wrap_classes": "Block"}},
+    "tensor": {"hook": {"type": "MegatronHook"}, "megatron": {"tensor_parallel_plan": PLAN}},
+    # on top of the matrix, each once
+    "fsdp_options": {
+        "hook": {"type": "FSDPHook", "min_params": 30, "cpu_offload": True, "reshard_after_forward": True},
+    },
+    "tensor_method": {"hook": {"type": "MegatronHook"}, "megatron": {}},
+}
+MATRIX = [(kind, accumulate) for kind in ("fsdp", "tensor") for accumulate in (1, 3)]
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(4), nn.Linear(4, 8), nn.Linear(8, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.down(torch.relu(self.up(self.norm(x))))
+
+
+class Net(nn.Module):
+    """forward(x: (B, 4) float32, label: (B,) int64) -> {logits: (B, 3), loss: scalar}; weights by formula."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block()])
+        self.head = nn.Linear(4, 3)
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        with torch.no_grad():
+            for number, parameter in enumerate(self.parameters()):
+                values = torch.cos(torch.arange(parameter.numel()) * (number + 1.0))
+                parameter.copy_(0.5 * values.reshape(parameter.shape))
+
+    def forward(self, x: Tensor, label: Tensor) -> dict[str, Tensor]:
+        if self.training:
+            self.steps += 1
+        for block in self.blocks:
+            x = block(x)
+        logits = self.head(x)
+        return {"logits": logits, "loss": nn.functional.cross_entropy(logits, label)}
+
+    def tensor_parallel_plan(self) -> dict[str, str]:
+        return {"blocks.0.up": "colwise", "blocks.0.down": "rowwise"}
+
+
+class Points(Dataset):
+    """``n`` samples by formula."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, i: int) -> dict[str, Tensor]:
+        return {"x": torch.tensor([math.sin(4 * i + j) for j in range(4)]), "label": torch.tensor(i % 3)}
+
+
+class Notes(Hook):
+    """Notes each iteration's loss, the mean over the processes, and each evaluation's values."""
+
+    PRIORITY = "LOWEST"
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+        self.values: list[Any] = []
+
+    def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
+        everybody = trainer.processes.gather(float(trainer.train_outputs["loss"].detach()))
+        self.losses.append(sum(everybody) / len(everybody))
+
+    def after_val(self, trainer: EpochBasedTrainer) -> None:
+        self.values.append(len(self.losses))
+
+
+def make(folder: Path, kind: str, accumulate: int = 1, processes: int = 1, **changes: Any) -> EpochBasedTrainer:
+    """A trainer of a kind; the global batch is the same whatever the number of processes.
+
+    ``changes``: keywords of the trainer, and ``optimizer``, ``megatron`` and ``shuffle`` for the config.
+    """
+    own = KINDS[kind]
+    shares = 1 if own.get("megatron") is not None else processes
+    hooks = [{"type": "CheckpointHook", "by_epoch": False, "interval": 4}]
+    config: dict[str, Any] = {
+        "task": "image-classification",
+        "train": {
+            "max_epochs": EPOCHS,
+            "work_dir": str(folder),
+            "dataloader": {
+                "batch_size_per_gpu": GLOBAL_BATCH // shares,
+                "workers_per_gpu": 0,
+                "shuffle": changes.pop("shuffle", False),  # processes that share the data shuffle in another way
+            },
+            "optimizer": {
+                "type": "AdamW",
+                "lr": 0.05,
+                "options": {"cumulative_iters": accumulate, "grad_clip": {"max_norm": 0.5}},
+                **changes.pop("optimizer", {}),
+            },
+            "lr_scheduler": {"type": "StepLR", "step_size": 1, "gamma": 0.5},
+            "hooks": [*hooks, *([own["hook"]] if "hook" in own else [])],
+        },
+        "evaluation": {
+            "dataloader": {"batch_size_per_gpu": 2, "workers_per_gpu": 0},
+            "metrics": "accuracy",
+            "period": {"by_epoch": False, "interval": 3},
+        },
+        "megatron": {
+            "tensor_model_parallel_size": processes,
+            **own.get("megatron", {}),
+            **changes.pop("megatron", {}),
+        },
+    }
+    given: dict[str, Any] = {"train_dataset": Points(SAMPLES), "eval_dataset": Points(6), **changes}
+    arguments = {"accelerator": "cpu", "devices": processes, **given.pop("trainer_args", {})}
+    return EpochBasedTrainer(
+        **{"model": Net(), "cfg_file": config, "callbacks": [], "trainer_args": arguments, **given},
+    )
+
+
+def play(folder: Path, kind: str, accumulate: int, checkpoint: Path | None = None, **changes: Any) -> dict[str, Any]:
+    """Train, from a checkpoint when one is given; what came of it."""
+    notes = Notes()
+    trainer = make(folder, kind, accumulate, callbacks=[notes], **changes)
+    trainer.train(str(checkpoint) if checkpoint else None)
+    return {
+        "losses": notes.losses,
+        "evaluated_after": notes.values,
+        "values": trainer.metric_values,
+        "weights": {name: value.clone() for name, value in trainer.strategy.weights(trainer.model).items()},
+    }
+
+
+def facts(folder: Path, processes: int) -> dict[str, Any]:
+    """What a divided model's trainer says of its groups and data."""
+    trainer = make(folder, "tensor", processes=processes, shuffle=True)
+    sampler = trainer.get_train_dataloader().sampler
+    sharded = make(folder, "fsdp", processes=processes, shuffle=True)
+    return {
+        "groups": [trainer.dp_group.size(), trainer.tp_group.size(), trainer.pp_group.size()],
+        "order": trainer.processes.gather(list(sampler)),
+        "sharded_groups": [sharded.dp_group.size(), sharded.tp_group.size()],
+        "sharded_order": sharded.processes.gather(list(sharded.get_train_dataloader().sampler)),
+    }
+
+
+def play_all(folder: Path, processes: int) -> Mapping[str, Any]:
+    """Everything the tests look at."""
+    found: dict[str, Any] = {"facts": facts(folder / "facts", processes)}
+    single = folder / "single_3" / "iter_8.pth"
+    for kind, accumulate in MATRIX:
+        name = f"{kind}_{accumulate}"
+        found[name] = play(folder / name, kind, accumulate, processes=processes)
+        resumed = folder / f"{name}_resumed"
+        found[f"{name}_resumed"] = play(resumed, kind, accumulate, folder / name / "iter_8.pth", processes=processes)
+    for kind in ("fsdp", "tensor"):
+        found[f"{kind}_from_single"] = play(folder / f"{kind}_from_single", kind, 3, single, processes=processes)
+    found["fsdp_options"] = play(folder / "fsdp_options", "fsdp_options", 3, processes=processes)
+    found["tensor_method"] = play(folder / "tensor_method", "tensor_method", 3, processes=processes)
+    for kind in ("fsdp", "tensor"):
+        for precision in ("bf16-mixed", "bf16-true"):
+            arguments = {"precision": precision}
+            name = f"{kind}_{precision}"
+            found[name] = play(folder / name, kind, 3, processes=processes, trainer_args=arguments)
+        compiled = {"compile": True, "compile_options": {"backend": "eager"}}
+        found[f"{kind}_compiled"] = play(folder / f"{kind}_compiled", kind, 3, processes=processes, **compiled)
+    return found
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", r"The \.grad attribute of a Tensor")  # torch.compile looks at every tensor's
+    target = Path(sys.argv[1])
+    torch.distributed.init_process_group("gloo")
+    results = play_all(target, torch.distributed.get_world_size())
+    if torch.distributed.get_rank() == 0:
+        torch.save(results, target / "found.pt")
+    torch.distributed.destroy_process_group()

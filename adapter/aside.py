@@ -8,11 +8,32 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 PART_SUFFIX = ".part"  # of a file that is being written
 UMASK = os.umask(0)  # the only way to read it is to set it
 os.umask(UMASK)
+
+
+class WriteError(OSError):
+    """A file cannot be written; the text is a sentence with its name and the reason."""
+
+
+@contextlib.contextmanager
+def refused_by_name(path: Path) -> Iterator[None]:
+    """Within it, what the system says against writing names the file that was to be written.
+
+    Raises:
+        WriteError: A full disk, missing rights, no folder.
+    """
+    try:
+        yield
+    except WriteError:
+        raise
+    except OSError as error:
+        if error.filename and Path(error.filename).parent not in (path.parent, *path.parent.parents):
+            raise  # of another file, which was read for this one
+        raise WriteError(f"cannot write '{path}': {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -21,7 +42,15 @@ def written_aside(path: Path) -> Iterator[IO[bytes]]:
 
     A process killed at any moment leaves the earlier file, or the new one, never a part. Whether it survives the death
     of the machine, too, is up to ``flush.sync``.
+
+    Raises:
+        WriteError: The disk is full, or the place cannot be written to.
     """
+    with refused_by_name(path):
+        yield from _aside(path)
+
+
+def _aside(path: Path) -> Iterator[IO[bytes]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent)
     try:
@@ -42,6 +71,12 @@ def write_text(text: str, path: Path) -> None:
     """Write UTF-8 text to ``path`` whole or not at all."""
     with written_aside(path) as file:
         file.write(text.encode())
+
+
+def close_quietly(file: IO[Any]) -> None:
+    """Close a file whose last bytes may not fit on the disk; that has been reported."""
+    with contextlib.suppress(OSError):
+        file.close()
 
 
 def remove_parts(folder: Path) -> None:

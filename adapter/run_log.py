@@ -9,6 +9,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from adapter.aside import close_quietly, refused_by_name
+
 if TYPE_CHECKING:
     StreamHandler = logging.StreamHandler[TextIO]
 else:
@@ -40,10 +42,23 @@ class LogFile(logging.FileHandler):
     """
 
     def _open(self) -> TextIOWrapper:
-        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
-        stream = super()._open()
-        weakref.finalize(self, stream.close)
+        with refused_by_name(Path(self.baseFilename)):
+            Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+            stream = super()._open()
+        weakref.finalize(self, close_quietly, stream)
         return stream
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """End the run when the disk is full: what it computes could not be saved either.
+
+        Raises:
+            WriteError: The line cannot be written.
+        """
+        error = sys.exc_info()[1]
+        if isinstance(error, OSError):
+            with refused_by_name(Path(self.baseFilename)):
+                raise error
+        super().handleError(record)
 
 
 def console_logger() -> logging.Logger:

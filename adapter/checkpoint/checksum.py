@@ -67,11 +67,16 @@ class Sealed:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._sum = Checksum()
+        self.error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write and sum."""
+        """Write and sum; torch hides what the system says against it behind an error of its own, so it is kept."""
         self._sum.update(data)
-        return self._file.write(data)
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            self.error = error
+            raise
 
     def flush(self) -> None:
         """Flush the file below."""

@@ -24,10 +24,17 @@ BEFORE_SUFFIX = "_before"
 
 
 def save(state: Any, path: Path) -> None:
-    """Write ``torch.save(state)`` to ``path`` whole or not at all, streamed: no second copy in memory."""
+    """Write ``torch.save(state)`` to ``path`` whole or not at all, streamed: no second copy in memory.
+
+    Raises:
+        WriteError: The disk is full, or the place cannot be written to.
+    """
     with written_aside(path) as file, without_record_checksums():
         sealed: Any = Sealed(file)  # as much of a file as torch.save uses
-        torch.save(state, sealed)
+        try:
+            torch.save(state, sealed)
+        except RuntimeError as error:
+            raise sealed.error or error from error
         sealed.seal()
 
 

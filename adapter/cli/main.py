@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from adapter import cli
+from adapter.aside import WriteError
 from adapter.cli.trainer_arguments import split_trainer_arguments
 from adapter.errors import ConfigError, nearest
 from adapter.version import package_version
@@ -131,9 +132,18 @@ def _run(name: str, command: ModuleType, words: Sequence[str]) -> int:
 
 
 def _report(error: Exception, debug: bool) -> None:
-    """Name the exception and where it was raised; the whole traceback on request."""
+    """Name the exception and where it was raised; the whole traceback on request.
+
+    What the system says against a file is a sentence about the file, wherever it came up.
+    """
     if debug:
         traceback.print_exception(error)
+        return
+    if isinstance(error, WriteError):
+        print(error, file=sys.stderr)
+        return
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        print(f"cannot use '{error.filename}': {error.strerror}", file=sys.stderr)
         return
     frame = traceback.extract_tb(error.__traceback__)[-1]
     print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -7,8 +7,10 @@ import json
 import os
 import weakref
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from adapter.aside import close_quietly, refused_by_name
 from adapter.hooks.logger import LoggerHook
 from adapter.registry import HOOKS
 
@@ -83,12 +85,13 @@ class TextLoggerHook(LoggerHook):
 
     def write_json(self, line: dict[str, Any]) -> None:
         """Append the line, rounded, to the JSON file, which is opened for the first one."""
-        if self._file is None:
-            os.makedirs(self.out_dir or ".", exist_ok=True)
-            self._file = open(self.json_path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  closed in after_run
-            weakref.finalize(self, self._file.close)  # or, in a run that fails, with the hook
         rounded = {name: self.rounded(name, value) for name, value in line.items()}
-        self._file.write(json.dumps(rounded, ensure_ascii=False) + "\n")
+        with refused_by_name(Path(self.json_path)):
+            if self._file is None:
+                os.makedirs(self.out_dir or ".", exist_ok=True)
+                self._file = open(self.json_path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115  until after_run
+                weakref.finalize(self, close_quietly, self._file)  # or, in a run that fails, with the hook
+            self._file.write(json.dumps(rounded, ensure_ascii=False) + "\n")
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Close the JSON file."""

@@ -42,7 +42,7 @@ def check_value(value: Any, kinds: Kinds, doc: Doc, path: str) -> Iterator[Probl
     if Any in kinds or is_placeholder(value) or (value is None and type(None) in kinds):
         return
     section, items = section_in(kinds), items_in(kinds)
-    if isinstance(value, Mapping) and not value and type(None) in kinds:
+    if isinstance(value, Mapping) and not value and type(None) in kinds and (section or dict in kinds):
         return  # an empty section is as good as none
     if section and isinstance(value, Mapping):
         yield from check_section(section, value, path)

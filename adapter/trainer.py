@@ -36,6 +36,7 @@ from adapter.lightning.module import TrainingModule
 from adapter.lightning.strategies.choice import choose_strategy
 from adapter.metrics.build import build_metrics
 from adapter.metrics.metric import Metric, plain
+from adapter.models.directory import config_in, model_directory
 from adapter.models.forward import call_model, losses_of
 from adapter.plan import check_writable, make_plan, settle_work_dir
 from adapter.prepare import check, load, located, prepare, refuse_untrusted, unread_keys
@@ -76,8 +77,8 @@ class EpochBasedTrainer(TrainerParts):
     """Trains a model by epochs, with hooks, as a config says; the loop, the device and the precision are Lightning's.
 
     Args:
-        model: A model; or a local model directory, whose ``configuration.json`` is the default ``cfg_file``; or None
-            to build what the config's ``model`` section names.
+        model: A model; or a local model directory, or the name of one on ModelScope's hub, whose ``configuration.json``
+            is the default ``cfg_file``; or None to build what the config's ``model`` section names.
         cfg_file: Config file (JSON, YAML), or a config that has been read already. Needed when ``model`` is an object.
         cfg_modify_fn: Changes the config in code: gets it, and changes it in place or returns another; or
             ``TrainingArgs``.
@@ -136,7 +137,7 @@ class EpochBasedTrainer(TrainerParts):
     ) -> None:
         seed_everything(seed)
         self._seed = seed
-        self.model_dir = _model_directory(model)
+        self.model_dir = model_directory(model, model_revision)
         if cfg_file is None and self.model_dir is None:
             raise ValueError("cfg_file is needed unless `model` is a model directory")
         trust = bool(kwargs.get("trust_remote_code", False))
@@ -562,34 +563,19 @@ def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None 
 
     Raises:
         ConfigError: Unknown name, or a config that cannot be run as written.
-        RuntimeError: The config declares ``plugins`` or ``allow_remote`` and ``trust_remote_code`` is not True.
+        RuntimeError: The config, or that of the model directory, declares ``plugins`` or ``allow_remote`` and
+            ``trust_remote_code`` is not True.
     """
     args = dict(default_args or {})
-    cls = TRAINERS.resolve(name, "trainer")
-    source = args.get("cfg_file") or _config_of(args.get("model"))
-    if source is not None:
-        cfg = load(source, bool(args.get("trust_remote_code")))
-        refuse_untrusted(cfg, bool(args.get("trust_remote_code")))
-        import_user_code(declared_imports(cfg, bool(args.get("trust_remote_code"))))
-    return cls(**args)
-
-
-def _model_directory(model: Any) -> str | None:
-    """The directory a ``model`` argument names; None for an object or nothing.
-
-    Raises:
-        ValueError: Text that is no local directory.
-    """
-    if not isinstance(model, (str, os.PathLike)):
-        return None
-    if not os.path.isdir(model):
-        raise ValueError(f"model='{model}' is not a local directory; download the model first and pass its folder")
-    return os.fspath(model)
-
-
-def _config_of(model: Any) -> str | None:
-    directory = _model_directory(model)
-    return os.path.join(directory, "configuration.json") if directory else None
+    trust = bool(args.get("trust_remote_code"))
+    directory = model_directory(args.get("model"), args.get("model_revision"))
+    if directory is not None:
+        args["model"] = directory
+    for source in filter(None, (config_in(directory), args.get("cfg_file"))):
+        cfg = load(source, trust)
+        refuse_untrusted(cfg, trust)
+        import_user_code(declared_imports(cfg, trust))
+    return TRAINERS.resolve(name, "trainer")(**args)
 
 
 def _unknown_keywords(kwargs: Mapping[str, Any]) -> list[str]:

@@ -12,9 +12,14 @@ from pathlib import Path
 from adapter.config import Config
 from adapter.errors import ConfigError, Problem
 
+WRAPPER = "ms_wrapper.py"
+
 
 def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:
-    """The modules a config itself asks to import: its ``custom_imports``, and its ``plugins`` once they are trusted.
+    """The modules a config itself asks to import: its ``custom_imports``, and once they are trusted its ``plugins``.
+
+    With ``allow_remote``, also once it is trusted, ``ms_wrapper.py`` beside the config, which is where models of
+    ModelScope's hub keep their own classes.
 
     Raises:
         ConfigError: It has ``custom_imports``, and the trust is not given.
@@ -38,6 +43,8 @@ def declared_imports(config: Config, trust_remote_code: bool) -> list[str]:
     if trust_remote_code:
         declared += [plugins] if isinstance(plugins, str) else list(plugins)
     base = Path(config.filename).parent if config.filename else Path()
+    if trust_remote_code and config.get("allow_remote") and config.filename and (base / WRAPPER).is_file():
+        declared.append(WRAPPER)
     return [str(base / name) if name.endswith(".py") else name for name in declared]
 
 

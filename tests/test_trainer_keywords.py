@@ -76,7 +76,7 @@ def test_a_model_directory_gives_config_weights_and_companions(tmp_path: Path) -
 
 
 def test_a_model_that_is_no_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="model='damo/absent' is not a local directory"):
+    with pytest.raises(ValueError, match="model: 'damo/absent' is no local directory"):
         build(tmp_path, model="damo/absent")
 
 
@@ -258,7 +258,7 @@ def test_remove_unused_data_drops_what_forward_does_not_take(tmp_path: Path) -> 
         def __getitem__(self, i: int) -> dict[str, Any]:
             return {**super().__getitem__(i), "name": f"sample {i}"}
 
-    with pytest.raises(TypeError, match="unexpected keyword argument 'name'"):
+    with pytest.raises(ConfigError, match="a batch has feat, labels, name, which TinyNet"):
         build(tmp_path, train_dataset=More(12)).train()
     assert len(losses(tmp_path, train_dataset=More(12), remove_unused_data=True)) == BATCHES
 
@@ -289,6 +289,18 @@ def test_of_two_optimizers_none_is_built_from_the_config(tmp_path: Path) -> None
     assert trainer.optimizer is optimizer
     assert isinstance(trainer.lr_scheduler, torch.optim.lr_scheduler.StepLR)
     assert trainer.lr_scheduler.optimizer is optimizer
+
+
+def test_of_two_optimizers_a_scheduler_alone_steps_its_own(tmp_path: Path) -> None:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.5)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1)
+    optimizer.step()  # which a schedule waits for
+    trainer = build(tmp_path, optimizers=(None, scheduler), max_epochs=2)
+    trainer.train()
+    assert trainer.lr_scheduler is scheduler
+    assert trainer.optimizer is not scheduler.optimizer
+    assert trainer.optimizer.param_groups[0]["lr"] == 0.1
+    assert scheduler.last_epoch == 2
 
 
 def test_options_of_the_config_belong_to_its_own_optimizer(tmp_path: Path) -> None:

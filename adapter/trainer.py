@@ -22,7 +22,7 @@ from adapter.config import Config
 from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
 from adapter.dialects.move import notices
-from adapter.errors import nearest
+from adapter.errors import ConfigError, Problem, nearest
 from adapter.failures import shared_failures
 from adapter.hooks.build import build_hook
 from adapter.hooks.checkpoint import CheckpointHook
@@ -88,7 +88,7 @@ class EpochBasedTrainer(TrainerParts):
         train_dataset: Data set, or a list of them that is joined; None takes the config's ``dataset.train``.
         eval_dataset: The same for evaluation, ``dataset.val``.
         preprocessor: Applied to each sample; or ``{train, val}``.
-        optimizers: Optimizer and scheduler, in place of the config's.
+        optimizers: Optimizer and scheduler, in place of the config's; or mappings of several, by name.
         model_revision: Revision of a model that is downloaded.
         seed: Of every random number generator; set first of all.
         callbacks: Hooks of the user's own, and Lightning callbacks.
@@ -424,15 +424,27 @@ class EpochBasedTrainer(TrainerParts):
         """Propagate a loss backward, as the strategy and the precision want it."""
         self.module.propagate(loss, synchronize, retain_graph)
 
-    def optimizer_step(self, grad_clip: Mapping[str, Any] | None = None) -> None:
-        """Clip the gradients, step the optimizer, zero the gradients."""
-        self.module.update(self.optimizer, grad_clip or {})
+    def optimizer_step(
+        self, grad_clip: Mapping[str, Any] | None = None, optimizer: torch.optim.Optimizer | None = None
+    ) -> None:
+        """Clip the gradients, step the optimizer, zero its gradients.
+
+        Args:
+            grad_clip: Arguments of ``clip_grad_norm_``; None for none.
+            optimizer: One of several; the only one by default.
+        """
+        self.module.update(self.optimizer if optimizer is None else optimizer, grad_clip or {})
 
     def register_optimizers_hook(self) -> None:
         """Make the loader, the optimizer and the scheduler, and add the hooks that step them; once."""
         self._register_stepping_hooks()
         if self.optimizer is None:
-            self.optimizer, self.lr_scheduler = self.create_optimizer_and_scheduler()
+            optimizer, scheduler = self.create_optimizer_and_scheduler()
+            if isinstance(optimizer, Mapping) and any(hook.type == "OptimizerHook" for hook in self.plan.hooks):
+                found = f"there are several optimizers ({', '.join(optimizer)}), which OptimizerHook cannot tell apart"
+                fix = 'set it to {"type": "NoneOptimizerHook"} and step them in train_step or in a hook of your own'
+                raise ConfigError(Problem("train.optimizer_hook", found, fix=fix))
+            self.optimizer, self.lr_scheduler = optimizer, scheduler
 
     def _register_stepping_hooks(self) -> None:
         """Make the loader, and add the hooks that step optimizer and scheduler; once."""

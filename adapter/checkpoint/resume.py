@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapter.checkpoint.files import prefix_of
 from adapter.checkpoint.state import numbered_hooks
+from adapter.checkpoint.steppers import class_names, each, load_state
 from adapter.seeding import set_random_state
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _of_this_process(trainer: EpochBasedTrainer, own: Mapping[str, Any]) -> Mapp
 
 def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Mapping[str, Any], path: Path) -> None:
     """Optimizer and schedule."""
-    used = type(trainer.optimizer).__name__
+    used = class_names(trainer.optimizer)
     if own.get("optimizer", used) != used:
         raise ValueError(
             f"'{path}' holds the state of {own['optimizer']}, but this run uses {used}; use the same "
@@ -98,13 +99,14 @@ def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Ma
             if name == "optimizer":
                 trainer.strategy.load_optimizer_state(trainer, state[name], prefix_of(path))
             else:
-                stepper.load_state_dict(state[name])
+                load_state(stepper, state[name])
         except (KeyError, ValueError) as error:
             raise ValueError(
-                f"the {name} in '{path}' does not fit this run's {type(stepper).__name__}: {error}"
+                f"the {name} in '{path}' does not fit this run's {class_names(stepper)}: {error}"
             ) from error
     # torch warns of a schedule that steps before its optimizer has; it has stepped, in the run that is resumed
-    trainer.optimizer._opt_called = True
+    for optimizer in each(trainer.optimizer):
+        optimizer._opt_called = True
 
 
 def _place_of_older(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapter.checkpoint import files
 from adapter.checkpoint.shards import KEY, remove_shards
+from adapter.checkpoint.steppers import class_names, state_of
 from adapter.seeding import random_state
 from adapter.version import package_version
 
@@ -69,7 +70,7 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
             "adapter": {
                 "version": package_version(),
                 "saved": time.time(),
-                "optimizer": type(trainer.optimizer).__name__,
+                "optimizer": class_names(trainer.optimizer),
                 "hooks": hook_states(trainer),
                 **own,
                 "others": everybody[1:],
@@ -82,7 +83,7 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
     if trainer.optimizer is not None:
         state["optimizer"] = trainer.strategy.optimizer_state(trainer, prefix)
     if trainer.lr_scheduler is not None:
-        state["lr_scheduler"] = trainer.lr_scheduler.state_dict()
+        state["lr_scheduler"] = state_of(trainer.lr_scheduler)
     return state
 
 

@@ -33,7 +33,7 @@ class LrSchedulerHook(Hook):
     ) -> None:
         self.by_epoch = by_epoch_of("lr_strategy", lr_strategy, by_epoch)
         self.warmup = dict(warmup) if warmup else None
-        self.stepped: Any = None
+        self.stepped: list[Any] = []
 
     def before_run(self, trainer: EpochBasedTrainer) -> None:
         """Put the warmup, if there is one, between this hook and the scheduler.
@@ -42,20 +42,19 @@ class LrSchedulerHook(Hook):
         """
         from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-        scheduler = trainer.lr_scheduler
-        if scheduler is None or isinstance(scheduler, ReduceLROnPlateau):
-            return
-        self.stepped = scheduler
-        if self.warmup:
-            from adapter.schedules.warmup import build_warmup
+        from adapter.checkpoint.steppers import each
+        from adapter.schedules.warmup import build_warmup
 
-            self.stepped = build_warmup(scheduler, self.warmup)
+        found = [one for one in each(trainer.lr_scheduler) if not isinstance(one, ReduceLROnPlateau)]
+        self.stepped = [build_warmup(one, self.warmup) for one in found] if self.warmup else found
 
     def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
         """Step, when stepping by iteration, once the first optimizer step has been made; log the rate."""
         if self.by_epoch is False and trainer.iter >= trainer.cumulative_iters - 1:
             self.step(trainer)
-        trainer.log_buffer.output["lr"] = trainer.optimizer.param_groups[0]["lr"]
+        optimizer = trainer.optimizer
+        several = isinstance(optimizer, dict)  # asked in every iteration: not of Mapping, which takes longer
+        trainer.log_buffer.output["lr"] = rates_of(optimizer) if several else optimizer.param_groups[0]["lr"]
 
     def after_train_epoch(self, trainer: EpochBasedTrainer) -> None:
         """Step, when stepping by epoch."""
@@ -64,8 +63,13 @@ class LrSchedulerHook(Hook):
 
     def step(self, trainer: EpochBasedTrainer) -> None:
         """Advance the scheduler, through its warmup, by one unit."""
-        if self.stepped is not None:
-            self.stepped.step()
+        for scheduler in self.stepped:
+            scheduler.step()
+
+
+def rates_of(optimizers: Mapping[str, Any]) -> dict[str, float]:
+    """The learning rate of each of several optimizers, by name."""
+    return {name: optimizer.param_groups[0]["lr"] for name, optimizer in optimizers.items()}
 
 
 @HOOKS.register_module()

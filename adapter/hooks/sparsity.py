@@ -148,10 +148,12 @@ def replace_parameters(optimizer: Any, old: Iterable[Tensor], new: Iterable[Tens
     """Let an optimizer train other parameters, at the place and with the settings of the first of the old ones.
 
     Args:
-        optimizer: The optimizer, or a mapping of several.
+        optimizer: The optimizer, or a mapping of several. None for one that is yet to be made, over the new ones.
         old: Parameters it is to forget. When it does not train any, the new ones come last.
         new: Parameters to train.
     """
+    if optimizer is None:
+        return
     gone = {id(parameter) for parameter in old}
     optimizers = list(optimizer.values()) if isinstance(optimizer, Mapping) else [optimizer]
     groups = [group for each in optimizers for group in each.param_groups]

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -111,7 +111,7 @@ class TextLoggerHook(LoggerHook):
         """The line for people."""
         parts = []
         if line["mode"] == "train":
-            parts += [f"lr: {line['lr']:.3e}"] if isinstance(line.get("lr"), float) else []
+            parts += _rates(line.get("lr"))
             if "iter_time" in line:
                 self._training_seconds += line["iter_time"] * self.interval
                 parts += [f"eta: {self.eta(trainer)}", f"iter_time: {line['iter_time']:.3f}"]
@@ -132,6 +132,13 @@ class TextLoggerHook(LoggerHook):
         done = trainer.iter - self._start_iter + 1
         left = trainer.max_iters - trainer.iter - 1
         return str(datetime.timedelta(seconds=int(self._training_seconds / done * left)))
+
+
+def _rates(rate: Any) -> list[str]:
+    """The learning rate; those of several optimizers, by name."""
+    if isinstance(rate, Mapping):
+        return [" ".join(f"lr_{name}: {value:.3e}" for name, value in rate.items())]
+    return [f"lr: {rate:.3e}"] if isinstance(rate, float) else []
 
 
 def _named(name: str, value: Any) -> str:

@@ -66,7 +66,8 @@ class TrainingModule(L.LightningModule):
     def configure_optimizers(self) -> Any:
         """The trainer's optimizer; its scheduler is stepped by a hook, so Lightning is not told of it."""
         self.owner.register_optimizers_hook()
-        return self.owner.optimizer
+        found = self.owner.optimizer
+        return list(found.values()) if isinstance(found, Mapping) else found
 
     def training_step(self, dataloader_iter: Iterator[Any]) -> None:
         """One iteration, up to and including the hook that propagates backward.

@@ -11,6 +11,7 @@ import torch
 from lightning.pytorch.strategies import SingleDeviceStrategy, Strategy
 from torch import nn
 
+from adapter.checkpoint.steppers import load_state, state_of
 from adapter.checkpoint.weights import load_weights
 from adapter.errors import Problem
 from adapter.registry import STRATEGIES
@@ -115,7 +116,7 @@ class RunStrategy:
             owner: Its optimizer's.
             prefix: Of the pair that the state goes into; a strategy may write files of its own beside it.
         """
-        return owner.optimizer.state_dict()
+        return state_of(owner.optimizer)
 
     def load_optimizer_state(self, owner: EpochBasedTrainer, state: Any, prefix: Path) -> None:
         """Put back what ``optimizer_state`` of this or of another strategy returned.
@@ -130,7 +131,7 @@ class RunStrategy:
             model, folder = owner.unwrap_module(owner.model), prefix.parent / state[shards.KEY]
             shards.load_optimizer(model, owner.optimizer, state, folder)
         else:
-            owner.optimizer.load_state_dict(state)
+            load_state(owner.optimizer, state)
 
     def clip_gradients(self, parameters: list[nn.Parameter], **arguments: Any) -> None:
         """``torch.nn.utils.clip_grad_norm_`` over the whole model; may communicate."""

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from adapter import schema
-from adapter.config.config import Config
-from adapter.dialects import detect, run
+from adapter.dialects import detect
+from adapter.dialects.run_settings import differences
 from adapter.errors import ConfigError, Problem
 from adapter.fates import Fate, fates, unread
 from adapter.hooks.hook import STAGES
 from adapter.plan import Plan, hook_class, make_plan, priority_of
+from adapter.prepare import problems_of
 
 if TYPE_CHECKING:
     from adapter.prepare import Prepared
@@ -79,35 +79,27 @@ def explain_plan(prepared: Prepared, strict: bool = False) -> Explanation:
         ConfigError: A value of the wrong type or range, or with ``strict`` a key that nothing reads. Names
             that are unknown here and keys that are missing raise nothing: they are listed in ``problems``.
     """
-    if detect(prepared.original) == "run":
-        found = _explain_run(prepared.original)
-    else:
-        found = _explain_documented(prepared)
+    found = _explain(prepared)
     unknown = found.unread_problems() if strict else []
     if unknown or any(problem.kind in FATAL for problem in found.problems):
         raise ConfigError([*found.problems, *unknown], prepared.original.filename)
     return found
 
 
-def _explain_run(config: Config) -> Explanation:
-    refusal = Problem("run", run.NOT_RUN, kind="missing", line=config.line_of("run"))
-    return Explanation(config.filename or "", "run", fates(config, config, (), None), problems=(refusal,))
-
-
-def _explain_documented(prepared: Prepared) -> Explanation:
+def _explain(prepared: Prepared) -> Explanation:
     original, config, moves = prepared.original, prepared.config, prepared.moves
     plan = make_plan(config)
-    problems = schema.check(config, moves=moves)
+    problems = problems_of(prepared)
     refused = {problem.key: problem.found for problem in problems}
     rows = fates(original, config, moves, plan)
     return Explanation(
         original.filename or "",
-        "modelscope",
+        detect(original),
         tuple(replace(row, fate="refused", note=refused[row.key]) if row.key in refused else row for row in rows),
         hooks=tuple({**asdict(hook), "priority": priority_of(hook)} for hook in plan.hooks),
         stages=_stages(plan),
         problems=tuple(problems),
-        warnings=plan.warnings,
+        warnings=(*plan.warnings, *differences(original)),
     )
 
 

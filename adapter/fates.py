@@ -8,7 +8,7 @@ from typing import Any
 
 from adapter.config.config import Config
 from adapter.config.paths import leaves
-from adapter.dialects import run
+from adapter.dialects import detect, run
 from adapter.dialects.move import Move, covers
 from adapter.errors import Problem, nearest
 from adapter.hooks.priority import Priority, get_priority
@@ -49,20 +49,21 @@ class Fate:
     block: str = ""
 
 
-def fates(original: Config, config: Config, moves: Sequence[Move], plan: Plan | None) -> tuple[Fate, ...]:
+def fates(original: Config, config: Config, moves: Sequence[Move], plan: Plan) -> tuple[Fate, ...]:
     """One fate for each key of the user's file that holds no further keys.
 
     Args:
         original: The file, with overrides, before anything was moved.
         config: The documented config it became.
         moves: What was moved.
-        plan: The plan made from ``config``; None for a file of the ``run:`` schema.
+        plan: The plan made from ``config``.
     """
+    foreign = detect(original) == "run"
     rows = []
     for path, value in leaves(original):
         if not path:
             continue  # an empty config
-        row = _foreign(path, value) if plan is None else _moved(path, value, config, moves, plan)
+        row = _foreign(path, value) if foreign else _moved(path, value, config, moves, plan)
         rows.append(replace(row, line=original.line_of(path)))
     return tuple(rows)
 

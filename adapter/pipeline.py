@@ -32,7 +32,7 @@ class Request:
         trust_remote_code: Allow what runs code a config names: ``.py`` configs, ``plugins``, ``custom_imports``.
         strict: Refuse keys that nobody reads.
         work_dir: Folder for everything written; None leaves it to the config.
-        seed: Of every random number generator.
+        seed: Of every random number generator; None for the config's own, else 42.
         trainer_args: Arguments for ``lightning.Trainer``, which win over the plan's.
         resume: Checkpoint to go on from; ``last`` for the newest pair in the work directory.
         weights_only: Take the weights of that checkpoint alone, and begin a new run.
@@ -44,7 +44,7 @@ class Request:
     trust_remote_code: bool = False
     strict: bool = False
     work_dir: str | None = None
-    seed: int = 42
+    seed: int | None = None
     trainer_args: Mapping[str, Any] = field(default_factory=dict)
     resume: str | None = None
     weights_only: bool = False
@@ -60,19 +60,7 @@ def fit(request: Request) -> EpochBasedTrainer:
     if request.weights_only and request.resume is None:
         raise ConfigError(Problem("--weights-only", "no checkpoint is given", fix="name one with --resume"))
     trainer = build(request)
-    checkpoint = request.resume
-    if checkpoint == "last":
-        from adapter.checkpoint.files import newest_pair
-
-        checkpoint = str(newest_pair(Path(trainer.checkpoint_folder)))
-    elif checkpoint is not None and not request.weights_only:
-        from adapter.checkpoint.files import pair
-
-        if pair(checkpoint)[1] is None:
-            found = f"'{checkpoint}' has no trainer state beside it, so there is no run to go on with"
-            raise ConfigError(
-                Problem("--resume", found, fix="name a pair, X.pth with X_trainer_state.pth; or add --weights-only")
-            )
+    checkpoint = trainer.resume_point(request.resume, request.weights_only) if request.resume else None
     trainer.train(checkpoint, load_all_state=not request.weights_only)
     return trainer
 
@@ -132,15 +120,15 @@ def build(request: Request) -> EpochBasedTrainer:
         problem = Problem(key, found, fix="if you trust it, pass --trust-remote-code", line=config.line_of(key))
         raise ConfigError(problem, config.filename) from error
     check(prepare(config, options=request.overrides), {"work_dir": request.work_dir}, request.strict)
+    arguments: dict[str, Any] = {
+        "cfg_file": config,
+        "cfg_options": dict(request.overrides),
+        "work_dir": request.work_dir,
+        "trust_remote_code": request.trust_remote_code,
+        "trainer_args": dict(request.trainer_args),
+    }
+    if request.seed is not None:
+        arguments["seed"] = request.seed
     from adapter.trainer import build_trainer
 
-    return build_trainer(
-        default_args={
-            "cfg_file": config,
-            "cfg_options": dict(request.overrides),
-            "seed": request.seed,
-            "work_dir": request.work_dir,
-            "trust_remote_code": request.trust_remote_code,
-            "trainer_args": dict(request.trainer_args),
-        }
-    )
+    return build_trainer(default_args=arguments)

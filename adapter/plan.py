@@ -247,6 +247,8 @@ def _precision(hooks: tuple[HookPlan, ...]) -> str:
             return "16-mixed"
         if hook.type == "ApexAMPOptimizerHook":
             return APEX_PRECISION.get(str(hook.args.get("opt_level", "O1")), "16-mixed")
+        if hook.key == "train.optimizer_hook" and "precision" in hook.args:
+            return str(hook.args["precision"])
     return "32-true"
 
 

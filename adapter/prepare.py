@@ -11,11 +11,12 @@ from typing import Any
 
 from adapter import schema
 from adapter.config import Config
-from adapter.dialects import detect, modelscope
+from adapter.dialects import detect, modelscope, run
 from adapter.dialects.move import Move
-from adapter.errors import ConfigError, Problem
+from adapter.errors import ConfigError, Problem, at_line
 from adapter.fates import fates, unread
 from adapter.plan import make_plan
+from adapter.schema.run_checks import run_problems
 
 Modify = Callable[[Config], Any]
 UNTRUSTED = ("plugins", "allow_remote")  # keys that ask to run code from elsewhere
@@ -62,8 +63,9 @@ def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, 
     if options:
         original.merge_from_dict(options)
     config = copy.deepcopy(config)
-    if detect(config) == "run":
-        return Prepared(original, original)
+    if detect(original) == "run":
+        documented, moves = run.to_documented(original)
+        return Prepared(original, documented, tuple(moves))
     modelscope.merge_default_hooks(config)
     if modify is not None:
         changed = modify(config)
@@ -85,21 +87,26 @@ def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict:
     Raises:
         ConfigError: There is at least one problem.
     """
-    if detect(prepared.config) == "run":
-        raise ConfigError(
-            Problem(
-                "run",
-                "a config of the `run:` family can be explained, not trained, by this version",
-                fix="`adapter explain` shows what each key means",
-            ),
-            prepared.original.filename,
-        )
-    problems = schema.check(prepared.config, keywords, prepared.moves)
+    problems = problems_of(prepared, keywords)
     if strict:
         plan = make_plan(prepared.config, keywords)
         problems += unread(fates(prepared.original, prepared.config, prepared.moves, plan))
     if problems:
         raise ConfigError(problems, prepared.original.filename)
+
+
+def problems_of(prepared: Prepared, keywords: Mapping[str, Any] | None = None) -> list[Problem]:
+    """Everything that speaks against running a config, with each key as the user spelled it."""
+    if detect(prepared.original) != "run":
+        return schema.check(prepared.config, keywords, prepared.moves)
+    own = {problem.key: problem for problem in run_problems(prepared.original)}
+    if not any(problem.kind == "value" for problem in own.values()):
+        for problem in schema.check(prepared.config, keywords, prepared.moves):
+            if problem.key.startswith("run."):  # the rest is about keys that such a config does not have
+                own.setdefault(problem.key, problem)
+    line_of = prepared.original.line_of
+    found = [at_line(problem, line_of(problem.key)) for problem in own.values()]
+    return sorted(found, key=lambda problem: (problem.line is None, problem.line or 0))
 
 
 def unread_keys(prepared: Prepared, keywords: Mapping[str, Any]) -> list[str]:

@@ -150,6 +150,14 @@ class Registry:
             raise ConfigError(Problem(key, f"'{name}' is no {self.name}", allowed=allowed, kind="name"))
         return found
 
+    def holds(self, name: str) -> bool:
+        """Whether ``name`` is registered, or is the import path of a class of this registry's kind."""
+        try:
+            self.resolve(name)
+        except ConfigError:
+            return False
+        return True
+
     def build(self, cfg: Mapping[str, Any], key: str = "", **defaults: Any) -> Any:
         """An instance from ``{type: name, **arguments}``; ``defaults`` fill arguments the config leaves out.
 
@@ -286,12 +294,20 @@ def _registered_in(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _registration(decorator: ast.expr, default: str) -> Iterator[tuple[str, str]]:
-    """Variable and name of one decorator, when it is a registration."""
+    """Variable and name of one decorator, when it is a registration.
+
+    ``@REGISTRY.register_module(...)`` gives the variable, ``@registry.register_KIND("name")`` its method's name.
+    """
     call = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if isinstance(call, ast.Attribute) and call.attr == "register_module" and isinstance(call.value, ast.Name):
+    if not (isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name)):
+        return
+    if call.attr == "register_module":
         args = {k.arg: k.value for k in decorator.keywords} if isinstance(decorator, ast.Call) else {}
         given = args.get("module_name")
         yield call.value.id, str(given.value) if isinstance(given, ast.Constant) else default
+    elif call.value.id == "registry" and isinstance(decorator, ast.Call) and decorator.args:
+        name = decorator.args[0]
+        yield call.attr, str(name.value) if isinstance(name, ast.Constant) else default
 
 
 def _dunder_all(path: Path) -> list[str]:
@@ -327,3 +343,6 @@ MODELS = Registry("model", "MODELS", package="adapter.models", base="torch.nn:Mo
 DATASETS = Registry("dataset", "DATASETS", package="adapter.data")
 PREPROCESSORS = Registry("preprocessor", "PREPROCESSORS", package="adapter.data")
 STRATEGIES = Registry("strategy", "STRATEGIES", package="adapter.lightning.strategies")
+CALLBACKS = Registry(
+    "callback", libraries=("lightning.pytorch.callbacks",), base="lightning.pytorch.callbacks:Callback"
+)

@@ -17,10 +17,12 @@ from torch.utils.data import Sampler
 from adapter.checkpoint import files
 from adapter.checkpoint.hub import without_tokens
 from adapter.checkpoint.resume import restore_moment
+from adapter.checkpoint.state import save_trainer_state, save_weights
 from adapter.components import check_components
 from adapter.config import Config
 from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
+from adapter.dialects import detect
 from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.failures import shared_failures
@@ -491,6 +493,26 @@ class EpochBasedTrainer(TrainerParts):
         """
         self.load_weights(files.load(files.pair(path)[0]), strict)
 
+    def save_checkpoint(self, prefix: Path) -> None:
+        """Save a pair to go on from: what stands in the file names before ``.pth`` and ``_trainer_state.pth``."""
+        save_weights(self, prefix)
+        save_trainer_state(self, prefix)
+
+    def resume_point(self, resume: str, weights_only: bool = False) -> str:
+        """The checkpoint that ``--resume`` asks for: the newest pair for ``last``, else the one it names.
+
+        Raises:
+            ConfigError: It is no pair, and not only its weights are wanted.
+            FileNotFoundError: There is none.
+        """
+        if resume == "last":
+            return str(files.newest_pair(Path(self.checkpoint_folder)))
+        if not weights_only and files.pair(resume)[1] is None:
+            found = f"'{resume}' has no trainer state beside it, so there is no run to go on with"
+            fix = "name a pair, X.pth with X_trainer_state.pth; or add --weights-only"
+            raise ConfigError(Problem("--resume", found, fix=fix))
+        return resume
+
     def load_weights(self, weights: Mapping[str, Any], strict: bool = False) -> None:
         """Put weights into the model, and report names that do not match.
 
@@ -570,7 +592,7 @@ def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None 
     """A registered trainer.
 
     Args:
-        name: Its name; ``trainer`` is EpochBasedTrainer.
+        name: Its name; ``trainer`` is EpochBasedTrainer, or RunTrainer for a config with a ``run:`` section.
         default_args: Arguments of its constructor.
 
     Raises:
@@ -583,10 +605,14 @@ def build_trainer(name: str = "trainer", default_args: Mapping[str, Any] | None 
     directory = model_directory(args.get("model"), args.get("model_revision"))
     if directory is not None:
         args["model"] = directory
+    dialects = []
     for source in filter(None, (config_in(directory), args.get("cfg_file"))):
         cfg = load(source, trust)
         refuse_untrusted(cfg, trust)
         import_user_code(declared_imports(cfg, trust))
+        dialects.append(detect(cfg))
+    if name == "trainer" and dialects[-1:] == ["run"]:
+        name = "adapter.runner.trainer.RunTrainer"
     return TRAINERS.resolve(name, "trainer")(**args)
 
 

@@ -231,14 +231,6 @@ def test_unknown_keys_are_refused_when_asked_to(tmp_path: Path) -> None:
         pipeline.build(request(path, strict=True))
 
 
-def test_the_other_family_of_configs_is_explained_but_not_trained(tmp_path: Path) -> None:
-    path = tmp_path / "run.yaml"
-    path.write_text("model: {arch: blip2_opt}\nrun: {task: captioning, max_epoch: 5}\n")
-    with pytest.raises(ConfigError, match="can be explained, not trained"):
-        pipeline.fit(request(path))
-    assert "run.max_epoch" in pipeline.explain(request(path)).as_text()
-
-
 # the user's own code
 
 OWN = """

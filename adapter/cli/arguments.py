@@ -23,6 +23,14 @@ def add_config_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="replaces a value of the file, such as train.max_epochs=3 or train.optimizer.lr=1e-3",
     )
+    parser.add_argument(
+        "--options",
+        metavar="KEY=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="the same as KEY=VALUE without the word --options, as LAVIS spells it",
+    )
     add_import_argument(parser)
     parser.add_argument(
         "--trust-remote-code",
@@ -48,7 +56,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Where and how a run happens."""
     parser.add_argument("--work-dir", metavar="DIR", help="where logs and checkpoints go (default: train.work_dir)")
     parser.add_argument(
-        "--seed", type=int, default=42, metavar="N", help="of every random number generator (default: 42)"
+        "--seed", type=int, metavar="N", help="of every random number generator (default: run.seed, else 42)"
     )
     parser.add_argument(
         "--trainer.KEY",
@@ -69,7 +77,7 @@ def file_request(args: argparse.Namespace) -> Request:
 
     return Request(
         args.config,
-        overrides=parse_overrides(args.overrides),
+        overrides=parse_overrides([*args.overrides, *args.options]),
         imports=args.imports,
         trust_remote_code=args.trust_remote_code,
         strict=args.strict,

@@ -12,14 +12,16 @@ from pathlib import Path
 from adapter import registry
 from adapter.cli.arguments import add_import_argument
 from adapter.registry import Registry, declared_names
+from adapter.runner.registration import registry as run_registry
 
 EXAMPLE = "  adapter list hook"
 
 
 def kinds() -> dict[str, Registry]:
-    """Every registry, by the kind of its entries."""
+    """Every registry, by the kind of its entries; what a ``run:`` config names is ``run-...``."""
     found = (value for value in vars(registry).values() if isinstance(value, Registry))
-    return {each.name: each for each in found}
+    for_run = {f"run-{kind}": entries for kind, entries in run_registry.kinds.items()}
+    return {each.name: each for each in found} | for_run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,7 @@ class OptimizerHook(Hook):
 
     def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
         """Propagate the losses backward; at the end of an accumulation, clip and step."""
-        stepping = self.every_n_iters(trainer, self.cumulative_iters)
+        stepping = self.is_step(trainer)
         outputs = trainer.train_outputs
         for key in self.loss_keys:
             if key not in outputs:
@@ -64,6 +64,10 @@ class OptimizerHook(Hook):
             trainer.backward(outputs[key], synchronize=stepping and last, retain_graph=not last)
         if stepping:
             trainer.optimizer_step(self.grad_clip)
+
+    def is_step(self, trainer: EpochBasedTrainer) -> bool:
+        """Whether the optimizer steps in this iteration."""
+        return self.every_n_iters(trainer, self.cumulative_iters)
 
 
 def _check_grad_clip(grad_clip: Mapping[str, Any]) -> None:

@@ -64,11 +64,9 @@ class Interrupts:
         if not number:
             return
         from adapter.checkpoint.files import INTERRUPTED
-        from adapter.checkpoint.state import save_trainer_state, save_weights
 
         prefix = Path(self.owner.checkpoint_folder, INTERRUPTED)
-        save_weights(self.owner, prefix)
-        save_trainer_state(self.owner, prefix)
+        self.owner.save_checkpoint(prefix)
         self.owner.logger.warning("saved %s.pth; --resume goes on from there", prefix)
         self.owner.processes.ending = True
         self.end(signal.Signals(number))

@@ -113,7 +113,7 @@ def _semantic_hooks(config: Mapping[str, Any]) -> Iterator[HookPlan]:
     for path, hook in SEMANTIC_KEYS.items():
         parent, _, name = path.rpartition(".")
         if isinstance(section(config, parent).get(name), Mapping):
-            yield HookPlan(hook, section(config, path), path)
+            yield _entry({"type": hook, **section(config, path)}, path)
 
 
 def _with_section(hook: HookPlan, config: Mapping[str, Any]) -> HookPlan:

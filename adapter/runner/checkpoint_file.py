@@ -16,22 +16,26 @@ if TYPE_CHECKING:
 
 
 def save(trainer: RunTrainer, path: Path) -> None:
-    """Write ``{model, optimizer, config, scaler, epoch, adapter}``.
+    """Write ``{model, optimizer, config, scaler, epoch, adapter}``; every process calls it, the main one writes.
 
     ``model`` holds the trained parameters and the buffers, ``epoch`` the last one that is complete, from 0, and
     ``adapter`` what only this package knows: where exactly to go on, and with which random states.
     """
-    state = trainer_state(trainer)
+    model = trainer.unwrap_module(trainer.model)
+    frozen = frozen_names(model)
+    weights = {name: value for name, value in trainer.strategy.weights(model).items() if name not in frozen}
+    state = trainer_state(trainer, path.with_suffix(""))
     meta = state["meta"]
     saved = {
-        "model": trained_state(trainer.unwrap_module(trainer.model)),
+        "model": weights,
         "optimizer": state.get("optimizer"),
         "config": trainer.run_config,
         "scaler": meta["adapter"].get("loss_scale") or None,
         "epoch": meta["epoch"] - 1,
         "adapter": meta,
     }
-    files.save(saved, path)
+    if trainer.is_main_process:
+        files.save(saved, path)
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -50,28 +54,25 @@ def load(path: Path) -> dict[str, Any]:
     return dict(saved)
 
 
-def trained_state(model: nn.Module) -> dict[str, Any]:
-    """The state of a model less its frozen parameters."""
-    frozen = frozen_names(model)
-    return {name: value for name, value in model.state_dict().items() if name not in frozen}
-
-
-def load_trained(model: nn.Module, weights: Any, path: Path) -> None:
-    """Put the weights of a checkpoint into a model; frozen parameters may be missing from it.
+def load_trained(trainer: RunTrainer, weights: Any, path: Path) -> None:
+    """Put the weights of a checkpoint into the model; frozen parameters may be missing from it.
 
     Raises:
         ValueError: A name that only one of the two has, or a shape that does not fit; names the file.
     """
     if not isinstance(weights, Mapping):
         raise ValueError(f"'{path}' holds no weights, but a {type(weights).__name__}")
+    model = trainer.unwrap_module(trainer.model)
+    names = model.state_dict().keys()
+    missing = [name for name in names if name not in weights and name not in frozen_names(model)]
+    unknown = [name for name in weights if name not in names]
+    for found, what in ((missing, "lacks"), (unknown, "holds, but the model does not have")):
+        if found:
+            raise ValueError(f"'{path}' does not fit the model: it {what} {', '.join(found)}")
     try:
-        result = model.load_state_dict(weights, strict=False)
-    except RuntimeError as error:
-        raise ValueError(f"the weights in '{path}' do not fit the model: {error}") from error
-    missing = [name for name in result.missing_keys if name not in frozen_names(model)]
-    for names, what in ((missing, "lacks"), (result.unexpected_keys, "holds, but the model does not have")):
-        if names:
-            raise ValueError(f"'{path}' does not fit the model: it {what} {', '.join(names)}")
+        trainer.strategy.load_weights(model, weights, strict=False)
+    except ValueError as error:
+        raise ValueError(f"'{path}': {error}") from error
 
 
 def frozen_names(model: nn.Module) -> set[str]:

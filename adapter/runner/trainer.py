@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from adapter.dialects.run import callbacks
 from adapter.dialects.run_settings import differences, settings
 from adapter.errors import ConfigError, Problem
 from adapter.metrics.metric import plain
+from adapter.plan import settle_work_dir
 from adapter.prepare import load, prepare
 from adapter.registry import CALLBACKS
 from adapter.run_log import console_logger
@@ -67,7 +69,7 @@ class RunTrainer(EpochBasedTrainer):
         self.run_config: dict[str, Any] = original.to_dict()
         self.datasets: dict[str, Any] = {}
         self.evaluations: dict[str, dict[str, Any]] = {}
-        self._results: list[Any] = []
+        self._results: list[list[Any]] = []
         self._loaders: dict[str, DataLoader[Any]] = {}
         kwargs.setdefault("device", self.run.get("device"))
         super().__init__(
@@ -80,6 +82,17 @@ class RunTrainer(EpochBasedTrainer):
         self.logger = console_logger()  # a run of this kind keeps log.txt, which is RunLogHook's
         self._notes = []  # `adapter explain` says what each key became
         self._warnings += differences(original)
+        if self.processes.size > 1:
+            self._take_folder(self.processes.broadcast(self.work_dir))
+
+    def _take_folder(self, folder: str) -> None:
+        """Write to the folder of the main process, whose clock named it."""
+        self.work_dir = settle_work_dir(self.cfg, folder)
+        for hook in self.hooks:
+            if isinstance(hook, RunCheckpointHook):
+                hook.save_dir = folder
+            elif isinstance(hook, RunLogHook):
+                hook.out_dir = folder
 
     # Parts
 
@@ -118,7 +131,8 @@ class RunTrainer(EpochBasedTrainer):
         count = self.plan.train_iters_per_epoch
         if count is not None:
             size = count * self.plan.train_loader.batch_size
-            self._samplers["train"] = EndlessSampler(len(self.train_dataset), size, self._seed)
+            share, shares = self.processes.share, self.processes.shares
+            self._samplers["train"] = EndlessSampler(len(self.train_dataset), size * shares, self._seed, share, shares)
         loader = super().get_train_dataloader()
         loader.worker_init_fn = None  # a worker's seed is torch's own, another one each epoch
         return loader
@@ -202,25 +216,29 @@ class RunTrainer(EpochBasedTrainer):
     def _evaluation(self, model: Any, saving_fn: Callable[..., Any] | None) -> Any:
         """The results of all batches: from Lightning's loop, or from the task's own."""
         if type(self.task).evaluation is BaseTask.evaluation:
-            self._results = []
-            self._pass_over_data([], saving_fn, other_data=True)
-            results, self._results = self._results, []
-            return results
+            self._results, self.all_data = [], True
+            try:
+                self._pass_over_data([], saving_fn)
+            finally:
+                results, self._results, self.all_data = self._results, [], False
+            in_order = chain.from_iterable(zip_longest(*self.processes.gather(results), fillvalue=()))
+            return [result for batch in in_order for result in batch]  # batches are dealt out to the processes
         own = self.task.evaluation
         given = {"model": model, "data_loader": self._on_device(), "cuda_enabled": self.device.type == "cuda"}
         self.print_cfg()
         self.mode = "eval"
         self.invoke_hook("before_val")
+        self.strategy.before_evaluation(self)
         with torch.no_grad():
             results = own(**building.accepted(own, given))
         self.invoke_hook("after_val")
-        return results
+        return list(chain.from_iterable(self.processes.gather(results))) if isinstance(results, list) else results
 
     def evaluate_batch(self, batch: Any) -> None:
         """One evaluation iteration: stage before_val_iter, the task's step, stage after_val_iter."""
         self.hooks.run("before_val_iter", self)
         results = list(self.task.valid_step(model=self.unwrap_module(self.model), samples=batch))  # type: ignore[arg-type]
-        self._results += results
+        self._results.append(results)
         if self._saving_fn is not None:
             self._saving_fn(batch, results)
         self.hooks.run("after_val_iter", self)
@@ -282,7 +300,7 @@ class RunTrainer(EpochBasedTrainer):
         """
         saved = files.load(Path(path))
         weights = saved["model"] if isinstance(saved, dict) and "model" in saved and "epoch" in saved else saved
-        checkpoint_file.load_trained(self.unwrap_module(self.model), weights, Path(path))
+        checkpoint_file.load_trained(self, weights, Path(path))
 
     def resume_point(self, resume: str, weights_only: bool = False) -> str:
         """The checkpoint that ``--resume`` asks for: for ``last`` the newest of the runs in ``run.output_dir``."""

@@ -45,9 +45,12 @@ class RunLogHook(LoggerHook):
         super().after_train_epoch(trainer)
 
     def write_training(self, trainer: RunTrainer) -> None:
-        """The line of an epoch: the mean over its iterations of the rate and of what the task logs."""
+        """The line of an epoch: the mean over iterations and processes of the rate and of what the task logs."""
         history = trainer.log_buffer.val_history
-        line = {f"train_{name}": f"{sum(values) / len(values):.6f}" for name, values in history.items() if values}
+        own = {name: sum(values) / len(values) for name, values in history.items() if values}
+        everybody = trainer.processes.gather(own)
+        means = {name: sum(each[name] for each in everybody) / len(everybody) for name in own}
+        line = {f"train_{name}": f"{value:.6f}" for name, value in means.items()}
         if trainer.is_main_process:
             trainer.logger.info("Averaged stats: %s", ", ".join(f"{name}: {value}" for name, value in line.items()))
             self.append(json.dumps(line))

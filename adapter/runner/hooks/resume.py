@@ -41,7 +41,7 @@ class RunResumeHook(Hook):
         if path is None:
             return
         saved = checkpoint_file.load(path)
-        checkpoint_file.load_trained(trainer.unwrap_module(trainer.model), saved["model"], path)
+        checkpoint_file.load_trained(trainer, saved["model"], path)
         if not self.load_all_state:
             trainer.logger.info("Training starts with the weights of %s", path)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,30 @@ def test_the_first_run_is_left_untouched(saved: Path, tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in saved.rglob("*")}
     simple(tmp_path).train(str(saved / "epoch_1"))
     assert {path: path.stat().st_mtime_ns for path in saved.rglob("*")} == before
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_folder_that_was_moved_or_copied_goes_on_in_its_new_place(copied: bool, tmp_path: Path) -> None:
+    """Retention and the best pair count what is there, whatever the folder is called now."""
+    saver = {"type": "CheckpointHook", "interval": 1, "max_checkpoint_num": 2}
+    best = {"type": "BestCkptSaverHook", "metric_key": "accuracy", "restore_best": True}
+    hooks = [saver, best, {"type": "EvaluationHook"}]
+    simple(tmp_path / "whole", epochs=4, hooks=hooks).train()
+    simple(tmp_path / "old", epochs=2, hooks=hooks).train()
+    if copied:
+        shutil.copytree(tmp_path / "old", tmp_path / "new", copy_function=shutil.copyfile)  # the times are new, too
+    else:
+        (tmp_path / "old").rename(tmp_path / "new")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "old").rglob("*")}
+    trainer = simple(tmp_path / "new", epochs=4, hooks=hooks)
+    trainer.train(str(files.newest_pair(tmp_path / "new")))
+    names = [{path.name for path in (tmp_path / name).rglob("*.[pb]*")} for name in ("whole", "new")]
+    assert names[0] == names[1]
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "old").rglob("*")} == before
+    for name in names[0]:
+        if name.endswith(".pth") and "trainer_state" not in name:
+            one, other = (files.load(tmp_path / folder / name) for folder in ("whole", "new"))
+            assert all(torch.equal(one[key], other[key]) for key in one), name
 
 
 def test_a_run_that_was_stopped_stays_stopped(tmp_path: Path) -> None:

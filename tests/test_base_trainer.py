@@ -86,7 +86,7 @@ def test_training_goes_on_in_training_mode(stage: str) -> None:
 def test_it_starts_with_a_config_and_empty_buffers(tmp_path: Path) -> None:
     path = tmp_path / "configuration.json"
     path.write_text(json.dumps({"train": {"max_epochs": 3}}))
-    trainer = Walk(path, lambda config: config.train.max_epochs + 1)
+    trainer = Walk(path, lambda words: int(words[1]) + 1)
     assert trainer.cfg.train.max_epochs == 3
     assert trainer.args == 4
     assert Walk({}).args is None

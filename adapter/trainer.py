@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,11 @@ class EpochBasedTrainer(TrainerParts):
             self.model.to(device)
         if kwargs.get("compile"):
             self.model.compile(**(kwargs.get("compile_options") or {}))
-        self.module = TrainingModule(self, self.model)
+        self.module = self._make_module()
+
+    def _make_module(self) -> TrainingModule:
+        """The LightningModule around the model."""
+        return TrainingModule(self, self.model)
 
     def _take_data(self, train_dataset: Any, eval_dataset: Any, preprocessor: Any) -> None:
         """The data sets that were passed, or the config's; evaluation data only when there is something to evaluate."""
@@ -255,35 +260,58 @@ class EpochBasedTrainer(TrainerParts):
             FileNotFoundError: No such checkpoint.
             ValueError: A checkpoint that cannot be loaded.
         """
+        with self.training(checkpoint_path, load_all_state, strict) as trainer:
+            engine.fit(self, trainer)
+
+    @contextlib.contextmanager
+    def training(
+        self,
+        checkpoint_path: str | None = None,
+        load_all_state: bool = True,
+        strict: bool = False,
+        trainer: L.Trainer | None = None,
+    ) -> Iterator[L.Trainer]:
+        """What surrounds Lightning's training loop, for whoever runs it; yields the Lightning trainer to run.
+
+        Args:
+            checkpoint_path: Where to start from.
+            load_all_state: Go on with the run that wrote the pair; False takes its weights only.
+            strict: Refuse weights that lack, or add, parameters.
+            trainer: One that is about to train; None makes one.
+
+        Raises:
+            FileNotFoundError: No such checkpoint.
+            ValueError: A checkpoint that cannot be loaded.
+        """
         self.mode = "train"
         self._stop_training = False
         self.go_to(self._epoch, self._epoch_start, 0)  # an epoch that an exception ended begins anew
         if checkpoint_path is not None:
             self._load_when_training_begins(checkpoint_path, load_all_state, strict)
         with shared_failures(self.processes):
-            self._fit()
+            self.plan = make_plan(self.cfg, self._keywords)
+            with located(self._prepared):
+                self._engine = trainer or engine.build_trainer(self)
+                self._make_ready()
+            self.print_cfg()
+            device = self._engine.strategy.root_device
+            try:
+                with Interrupts(self) as interrupts:
+                    self._end_if_asked, self._take_signals = interrupts.end_if_asked, interrupts.install
+                    yield self._engine
+            finally:
+                self._engine = None
+                if not self.strategy.replaces_parameters:
+                    self.model.to(device)  # Lightning leaves it on the CPU
 
-    def _fit(self) -> None:
-        """Build what training needs, and run Lightning's loop."""
-        self.plan = make_plan(self.cfg, self._keywords)
-        with located(self._prepared):
-            self._engine = engine.build_trainer(self)
-            self._register_stepping_hooks()
-            if not self.strategy.replaces_parameters:
-                self.register_optimizers_hook()
-            self.register_processors()
-            if self._evaluates():
-                self.make_eval_dataloader()
-        self.print_cfg()
-        device = self._engine.strategy.root_device
-        try:
-            with Interrupts(self) as interrupts:
-                self._end_if_asked, self._take_signals = interrupts.end_if_asked, interrupts.install
-                engine.fit(self, self._engine)
-        finally:
-            self._engine = None
-            if not self.strategy.replaces_parameters:
-                self.model.to(device)  # Lightning leaves it on the CPU
+    def _make_ready(self) -> None:
+        """Make what training needs: the hooks that step, the optimizer, the loaders."""
+        self._register_stepping_hooks()
+        if not self.strategy.replaces_parameters:
+            self.register_optimizers_hook()
+        self.register_processors()
+        if self._evaluates():
+            self.make_eval_dataloader()
 
     def evaluate(
         self,
@@ -304,6 +332,17 @@ class EpochBasedTrainer(TrainerParts):
         """
         if checkpoint_path is not None:
             self.load_checkpoint(checkpoint_path, strict)
+        with self.evaluating(saving_fn):
+            engine.validate(self, self._engine or engine.build_trainer(self))
+        return self.metric_values or {}
+
+    @contextlib.contextmanager
+    def evaluating(self, saving_fn: Callable[..., Any] | None = None) -> Iterator[None]:
+        """What surrounds Lightning's validation loop, for whoever runs it; ``metric_values`` are there at its end.
+
+        Args:
+            saving_fn: Called as ``saving_fn(inputs, outputs)`` for each batch.
+        """
         metrics = build_metrics(self.plan.metrics)
         for metric in metrics:
             metric.trainer = self
@@ -311,11 +350,11 @@ class EpochBasedTrainer(TrainerParts):
         self.visualization_buffer.clear_output()
         with shared_failures(self.processes):
             try:
-                self._pass_over_data(metrics, saving_fn)
+                with self._batches_go_to(metrics, saving_fn):
+                    yield
             finally:
                 self._visualization = None
             self.metric_values = self._values_of(metrics)
-        return self.metric_values
 
     def predict(
         self,
@@ -348,6 +387,12 @@ class EpochBasedTrainer(TrainerParts):
 
     def _pass_over_data(self, metrics: list[Metric], saving_fn: Callable[..., Any] | None) -> None:
         """One pass in evaluation mode: each batch goes to the metrics and to ``saving_fn``."""
+        with self._batches_go_to(metrics, saving_fn):
+            engine.validate(self, self._engine or engine.build_trainer(self))
+
+    @contextlib.contextmanager
+    def _batches_go_to(self, metrics: list[Metric], saving_fn: Callable[..., Any] | None) -> Iterator[None]:
+        """What surrounds Lightning's loop in such a pass, for whoever runs it."""
         with located(self._prepared):
             self.make_eval_dataloader()
         self.print_cfg()
@@ -357,7 +402,7 @@ class EpochBasedTrainer(TrainerParts):
         self._metrics, self._saving_fn = metrics, saving_fn
         try:
             self.strategy.before_evaluation(self)
-            engine.validate(self, self._engine or engine.build_trainer(self))
+            yield
         finally:
             self._metrics, self._saving_fn = [], None
 

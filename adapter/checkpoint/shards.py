@@ -101,13 +101,14 @@ def load_gradients(model: nn.Module, folder: Path) -> None:
     ranks = {int(key.split(".")[1]) for key in _keys(folder) if key.startswith("unshared.")}
     if not ranks:
         return
-    if len(ranks) == dist.get_world_size():
+    if units(model) and len(ranks) == dist.get_world_size():
         own = _read(folder, f"unshared.{dist.get_rank()}", None)
-        for unit in _units(model):
+        for unit in units(model):
             unit.unshard()  # torch makes the parameters' whole form, which the gradients go with, at first use
             unit.reshard()
         for name, part in _sharded_parts(model):
-            part.unsharded_accumulated_grad = _like(own[name], part.unsharded_param)
+            if name in own:
+                part.unsharded_accumulated_grad = _like(own[name], part.unsharded_param)
         return
     _share_out(parameters, [_read(folder, f"unshared.{rank}", None) for rank in sorted(ranks)])
 
@@ -148,7 +149,7 @@ def load_whole_optimizer(optimizer: Optimizer, state: Mapping[str, Any]) -> None
 
 def reshard(model: nn.Module) -> None:
     """Free gathered parameters, so that the model's parameters are this process's shards again."""
-    for unit in _units(model):
+    for unit in units(model):
         unit.reshard()
 
 
@@ -174,7 +175,8 @@ def _gradients(model: nn.Module) -> dict[str, Tensor]:
     return shared
 
 
-def _units(model: nn.Module) -> list[Any]:
+def units(model: nn.Module) -> list[Any]:
+    """The modules that FSDP2 shards one by one, the model itself first; none of a model that is not sharded."""
     from torch.distributed.fsdp import FSDPModule
 
     return [module for module in model.modules() if isinstance(module, FSDPModule)]
@@ -186,7 +188,7 @@ def _sharded_parts(model: nn.Module) -> Iterator[tuple[str, Any]]:
     torch keeps gradients that have not been shared yet there, and offers no other way to them.
     """
     names = {id(parameter): name for name, parameter in model.named_parameters()}
-    for unit in _units(model):
+    for unit in units(model):
         group = unit._get_fsdp_state()._fsdp_param_group
         for part in group.fsdp_params if group else []:
             yield names[id(part.sharded_param)], part

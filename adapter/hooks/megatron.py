@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapter.errors import ConfigError, Problem
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.registry import HOOKS
@@ -21,11 +20,7 @@ class MegatronHook(Hook):
         pipeline_model_parallel_size: 1; pipelines are not available.
         tensor_parallel_plan: Module name pattern (``layers.*.up``) to ``colwise``, ``rowwise`` or ``colwise_rep``
             (split by columns, with the whole output on every process); by default what the model's method
-            ``tensor_parallel_plan()`` returns.
-
-    Raises:
-        ConfigError: A pipeline.
-    """
+            ``tensor_parallel_plan()`` returns."""
 
     PRIORITY = Priority.HIGHEST
     STRATEGY = "tensor_parallel"
@@ -36,15 +31,6 @@ class MegatronHook(Hook):
         pipeline_model_parallel_size: int = 1,
         tensor_parallel_plan: Mapping[str, str] | None = None,
     ) -> None:
-        if pipeline_model_parallel_size != 1:
-            raise ConfigError(
-                Problem(
-                    "pipeline_model_parallel_size",
-                    f"found {pipeline_model_parallel_size}; a model is not divided into a pipeline of stages here",
-                    "1",
-                    fix="for a model that is too large for one device, raise tensor_model_parallel_size, or use "
-                    "FSDPHook or DeepspeedHook (zero_stage 3) in place of MegatronHook",
-                )
-            )
         self.tensor_model_parallel_size = tensor_model_parallel_size
+        self.pipeline_model_parallel_size = pipeline_model_parallel_size
         self.tensor_parallel_plan = dict(tensor_parallel_plan or {})

@@ -27,13 +27,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "single": {},
     "fsdp": {"hook": {"type": "FSDPHook", "wrap_classes": "Block"}},
     "tensor": {"hook": {"type": "MegatronHook"}, "megatron": {"tensor_parallel_plan": PLAN}},
-    # on top of the matrix, each once
     "fsdp_options": {
         "hook": {"type": "FSDPHook", "min_params": 30, "cpu_offload": True, "reshard_after_forward": True},
     },
     "tensor_method": {"hook": {"type": "MegatronHook"}, "megatron": {}},
 }
-MATRIX = [(kind, accumulate) for kind in ("fsdp", "tensor") for accumulate in (1, 3)]
+ACCUMULATE, AMID = 3, 8  # the checkpoint that runs go on from lies in the middle of an accumulation, and of an epoch
 
 
 class Block(nn.Module):
@@ -100,14 +99,14 @@ class Notes(Hook):
         self.values.append(len(self.losses))
 
 
-def make(folder: Path, kind: str, accumulate: int = 1, processes: int = 1, **changes: Any) -> EpochBasedTrainer:
+def make(folder: Path, kind: str, processes: int = 1, **changes: Any) -> EpochBasedTrainer:
     """A trainer of a kind; the global batch is the same whatever the number of processes.
 
     ``changes``: keywords of the trainer, and ``optimizer``, ``megatron`` and ``shuffle`` for the config.
     """
     own = KINDS[kind]
     shares = 1 if own.get("megatron") is not None else processes
-    hooks = [{"type": "CheckpointHook", "by_epoch": False, "interval": 4}]
+    hooks = [{"type": "CheckpointHook", "by_epoch": False, "interval": 4, "max_checkpoint_num": 3}]
     config: dict[str, Any] = {
         "task": "image-classification",
         "train": {
@@ -121,7 +120,7 @@ def make(folder: Path, kind: str, accumulate: int = 1, processes: int = 1, **cha
             "optimizer": {
                 "type": "AdamW",
                 "lr": 0.05,
-                "options": {"cumulative_iters": accumulate, "grad_clip": {"max_norm": 0.5}},
+                "options": {"cumulative_iters": ACCUMULATE, "grad_clip": {"max_norm": 0.5}},
                 **changes.pop("optimizer", {}),
             },
             "lr_scheduler": {"type": "StepLR", "step_size": 1, "gamma": 0.5},
@@ -145,10 +144,10 @@ def make(folder: Path, kind: str, accumulate: int = 1, processes: int = 1, **cha
     )
 
 
-def play(folder: Path, kind: str, accumulate: int, checkpoint: Path | None = None, **changes: Any) -> dict[str, Any]:
+def play(folder: Path, kind: str, checkpoint: Path | None = None, **changes: Any) -> dict[str, Any]:
     """Train, from a checkpoint when one is given; what came of it."""
     notes = Notes()
-    trainer = make(folder, kind, accumulate, callbacks=[notes], **changes)
+    trainer = make(folder, kind, callbacks=[notes], **changes)
     trainer.train(str(checkpoint) if checkpoint else None)
     return {
         "losses": notes.losses,
@@ -174,23 +173,22 @@ def facts(folder: Path, processes: int) -> dict[str, Any]:
 def play_all(folder: Path, processes: int) -> Mapping[str, Any]:
     """Everything the tests look at."""
     found: dict[str, Any] = {"facts": facts(folder / "facts", processes)}
-    single = folder / "single_3" / "iter_8.pth"
-    for kind, accumulate in MATRIX:
-        name = f"{kind}_{accumulate}"
-        found[name] = play(folder / name, kind, accumulate, processes=processes)
-        resumed = folder / f"{name}_resumed"
-        found[f"{name}_resumed"] = play(resumed, kind, accumulate, folder / name / "iter_8.pth", processes=processes)
+    compiled = {"compile": True, "compile_options": {"backend": "eager"}}
     for kind in ("fsdp", "tensor"):
-        found[f"{kind}_from_single"] = play(folder / f"{kind}_from_single", kind, 3, single, processes=processes)
-    found["fsdp_options"] = play(folder / "fsdp_options", "fsdp_options", 3, processes=processes)
-    found["tensor_method"] = play(folder / "tensor_method", "tensor_method", 3, processes=processes)
-    for kind in ("fsdp", "tensor"):
-        for precision in ("bf16-mixed", "bf16-true"):
-            arguments = {"precision": precision}
-            name = f"{kind}_{precision}"
-            found[name] = play(folder / name, kind, 3, processes=processes, trainer_args=arguments)
-        compiled = {"compile": True, "compile_options": {"backend": "eager"}}
-        found[f"{kind}_compiled"] = play(folder / f"{kind}_compiled", kind, 3, processes=processes, **compiled)
+        whole, amid = folder / kind, folder / kind / f"iter_{AMID}.pth"
+        variants: dict[str, dict[str, Any]] = {
+            kind: {},
+            f"{kind}_resumed": {"checkpoint": amid},
+            f"{kind}_from_single": {"checkpoint": folder / "single" / amid.name},
+            f"{kind}_compiled": compiled,
+            f"{kind}_bf16-mixed": {"trainer_args": {"precision": "bf16-mixed"}},
+            f"{kind}_bf16-true": {"trainer_args": {"precision": "bf16-true"}},
+        }
+        for name, changes in variants.items():
+            found[name] = play(folder / name, kind, processes=processes, **changes)
+        found[f"{kind}_files"] = sorted(path.name for path in whole.iterdir())
+    for name in ("fsdp_options", "tensor_method"):
+        found[name] = play(folder / name, name, processes=processes)
     return found
 
 

@@ -24,10 +24,14 @@ ACCUMULATE = (1, 3)
 GLOBAL_BATCH = 4
 SAMPLES, EPOCHS, STOP_AT = 16, 3, 6  # 4 iterations an epoch; the resumed run starts in the middle of the second
 
+PLAN = {"tensor_parallel_plan": {"body.0": "colwise", "body.3": "rowwise"}}
+
 # Name -> {hooks: entries of train.hooks, train: further keys of `train`, trainer: keywords of the trainer,
 # shares: how many shares the batch is dealt to, or None for one a process}
 ROWS: dict[str, dict[str, Any]] = {
     "ddp": {"hooks": [{"type": "DDPHook"}]},
+    "fsdp": {"hooks": [{"type": "FSDPHook", "wrap_classes": "Linear"}]},
+    "tensor_parallel": {"hooks": [{"type": "MegatronHook", "tensor_model_parallel_size": 2, **PLAN}], "shares": 1},
 }
 
 

@@ -82,13 +82,6 @@ def number_formats(policy: dict[str, Any]) -> dict[str, Any]:
     return {name: getattr(torch, value) if isinstance(value, str) else value for name, value in policy.items()}
 
 
-def fully_sharded(model: nn.Module) -> list[Any]:
-    """The units of a sharded model, the model itself first; empty for one that is not sharded."""
-    from torch.distributed.fsdp import FSDPModule
-
-    return [module for module in model.modules() if isinstance(module, FSDPModule)]
-
-
 def _large(module: nn.Module, minimum: int) -> Iterator[nn.Module]:
     """Modules with at least ``minimum`` parameters that no smaller such module holds, innermost first."""
     found: list[nn.Module] = []

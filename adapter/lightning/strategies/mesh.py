@@ -17,7 +17,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from adapter.checkpoint import shards
 from adapter.errors import ConfigError, Problem
 from adapter.hooks.fsdp import FSDPHook
-from adapter.lightning.strategies.fully_shard import Sharding, fully_sharded
+from adapter.lightning.strategies.fully_shard import Sharding
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.optim.clip import clip_gradients
 
@@ -45,7 +45,6 @@ class MeshStrategy(RunStrategy):
         super().__init__(plan, given)
         self.mesh: DeviceMesh | None = None
         self.tensor_size = 1
-        self._shards: Path | None = None  # of the checkpoint that this run goes on from
         arguments = next((hook.args for hook in plan.hooks if hook.type == "FSDPHook"), {})
         self.sharding = Sharding(**vars(FSDPHook(**arguments)))
 
@@ -120,7 +119,7 @@ class MeshStrategy(RunStrategy):
     def optimizer_state(self, owner: EpochBasedTrainer, prefix: Path) -> Any:
         """The whole state; of a sharded model the name of the folder that holds it, with the gradients."""
         model = owner.unwrap_module(owner.model)
-        if fully_sharded(model):
+        if shards.units(model):
             return shards.save_shards(model, owner.optimizer, prefix)
         return shards.whole(owner.optimizer.state_dict())
 
@@ -128,19 +127,16 @@ class MeshStrategy(RunStrategy):
         """Each process takes its part."""
         if shards.KEY in state:
             super().load_optimizer_state(owner, state, prefix)
-            self._shards = prefix.parent / state[shards.KEY]
         else:
             shards.load_whole_optimizer(owner.optimizer, state)
 
     def gradients(self, model: nn.Module) -> dict[str, torch.Tensor]:
         """Whole gradients; those of a sharded model go into the folder with the optimizer's state."""
-        return {} if fully_sharded(model) else shards.whole(super().gradients(model))
+        return {} if shards.units(model) else shards.whole(super().gradients(model))
 
     def load_gradients(self, model: nn.Module, gradients: Mapping[str, torch.Tensor]) -> None:
         """Each process takes its part."""
         super().load_gradients(model, shards.divided(gradients, model))
-        if self._shards is not None:
-            shards.load_gradients(model, self._shards)
 
     def clip_gradients(self, parameters: list[nn.Parameter], **arguments: Any) -> None:
         """By the norm over all processes' parts."""
@@ -168,6 +164,17 @@ class OverMesh(ModelParallelStrategy):
         self._setup_distributed()
         self._device_mesh = self.run.connect(self.root_device.type)
 
+    def setup_optimizers(self, trainer: L.Trainer) -> None:
+        """The optimizer is made here, after the model has been divided.
+
+        Raises:
+            ConfigError: There are several.
+        """
+        super().setup_optimizers(trainer)
+        if len(self.optimizers) > 1:
+            found = f"{len(self.optimizers)} optimizers, and a divided model's checkpoint holds one's state"
+            raise ConfigError(Problem("train.optimizer", found, fix="use one, with param_groups, or DDPHook"))
+
     def model_to_device(self) -> None:
         """Offloaded parameters stay where they are."""
         if not self.run.sharding.cpu_offload:
@@ -176,13 +183,13 @@ class OverMesh(ModelParallelStrategy):
     @contextlib.contextmanager
     def block_backward_sync(self) -> Iterator[None]:
         """Backward passes within leave gradients on their processes."""
-        units = fully_sharded(self.run_model())[:1]
-        for unit in units:
+        model = shards.units(self.run_model())[:1]  # it tells its units; none when only layers are split
+        for unit in model:
             unit.set_requires_gradient_sync(False)
         try:
             yield
         finally:
-            for unit in units:
+            for unit in model:
                 unit.set_requires_gradient_sync(True)
 
     def on_validation_end(self) -> None:
@@ -199,4 +206,4 @@ def is_divided(model: nn.Module) -> bool:
     """Whether a model's parameters, or some of them, lie on a mesh."""
     from torch.distributed.tensor import DTensor
 
-    return any(isinstance(parameter, DTensor) for parameter in model.parameters()) or bool(fully_sharded(model))
+    return any(isinstance(parameter, DTensor) for parameter in model.parameters()) or bool(shards.units(model))

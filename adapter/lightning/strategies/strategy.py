@@ -11,6 +11,7 @@ import torch
 from lightning.pytorch.strategies import SingleDeviceStrategy, Strategy
 from torch import nn
 
+from adapter.checkpoint import shards
 from adapter.checkpoint.steppers import load_state, state_of
 from adapter.checkpoint.weights import load_weights
 from adapter.errors import Problem
@@ -43,6 +44,7 @@ class RunStrategy:
     def __init__(self, plan: Plan, given: Strategy | str | None = None) -> None:
         self.plan = plan
         self.given = given
+        self.shards: Path | None = None  # beside the checkpoint that this run goes on from
 
     @classmethod
     def accepts(cls, asked: Strategy | str) -> bool:
@@ -108,6 +110,8 @@ class RunStrategy:
         for name, parameter in model.named_parameters():
             gradient = gradients.get(name)
             parameter.grad = None if gradient is None else gradient.to(parameter)
+        if self.shards is not None:
+            shards.load_gradients(model, self.shards)
 
     def optimizer_state(self, owner: EpochBasedTrainer, prefix: Path) -> Any:
         """The whole optimizer's state, complete on the main process at least; may communicate.
@@ -125,11 +129,9 @@ class RunStrategy:
             KeyError: It is of another kind of optimizer.
             ValueError: It is of another model.
         """
-        from adapter.checkpoint import shards
-
-        if shards.KEY in state:
-            model, folder = owner.unwrap_module(owner.model), prefix.parent / state[shards.KEY]
-            shards.load_optimizer(model, owner.optimizer, state, folder)
+        self.shards = prefix.parent / state[shards.KEY] if shards.KEY in state else None
+        if self.shards is not None:
+            shards.load_optimizer(owner.unwrap_module(owner.model), owner.optimizer, state, self.shards)
         else:
             load_state(owner.optimizer, state)
 

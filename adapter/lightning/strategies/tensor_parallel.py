@@ -18,6 +18,10 @@ from adapter.registry import STRATEGIES
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
+INSTEAD_OF_PIPELINES = (
+    "for a model that is too large for one device, raise tensor_model_parallel_size, or use FSDPHook, or DeepspeedHook "
+    "with zero_stage 3, in place of MegatronHook"
+)
 SIZE_KEY = "megatron.tensor_model_parallel_size"
 
 
@@ -35,8 +39,12 @@ class TensorParallel(MeshStrategy):
         self.table = arguments.get("tensor_parallel_plan") or {}
 
     def problems(self, processes: int) -> Iterator[Problem]:
-        """As many processes as fill whole groups."""
+        """As many processes as fill whole groups, and no pipeline."""
         yield from super().problems(processes)
+        stages = self.plan.strategy_args.get("pipeline_model_parallel_size", 1)
+        if stages != 1:
+            found = f"found {stages}; a model is not divided into a pipeline of stages here"
+            yield Problem("megatron.pipeline_model_parallel_size", found, "1", fix=INSTEAD_OF_PIPELINES)
         if processes % self.tensor_size:
             found = f"found {self.tensor_size}, and {processes} processes"
             fix = f"start a multiple of {self.tensor_size} (--trainer.devices={self.tensor_size})"

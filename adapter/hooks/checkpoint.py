@@ -93,8 +93,9 @@ class CheckpointHook(Hook):
         from adapter.checkpoint.output_folder import begin_output
 
         self.save_dir = self.save_dir or trainer.work_dir
-        for folder in (self.folder, self.output_folder):
-            remove_parts(folder)
+        if trainer.is_main_process:
+            for folder in (self.folder, self.output_folder):
+                remove_parts(folder)
         self._delete_leaving()
         self._pass(trainer.resumed_pair)
         begin_output(trainer, self.output_folder)

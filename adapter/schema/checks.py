@@ -20,6 +20,7 @@ Rule = Callable[[Settings, Settings], Iterator[Problem]]
 ADDED_BY = {"TorchAMPOptimizerHook": "use_fp16", "DDPHook": "launcher"}  # keywords that add a hook
 FOLLOWERS = ("BestCkptSaverHook", "EarlyStopHook", "PlateauLrSchedulerHook")
 STRATEGY_HOOKS = ("DeepspeedHook", "DeepSpeedHook", "MegatronHook", "FSDPHook")
+SHARDS_WHAT_SPLITS_LEAVE = {"MegatronHook", "FSDPHook"}  # the one pair that goes together
 STEPPING_HOOKS = {  # hooks that training adds by itself, and where another is put in their place
     "OptimizerHook": "train.optimizer_hook",
     "NoneOptimizerHook": "train.optimizer_hook",
@@ -83,6 +84,8 @@ def steps_once(config: Settings, keywords: Settings) -> Iterator[Problem]:
 def one_strategy(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """The processes of a run share its work in one way; DDPHook only says who starts them."""
     asking = [hook for hook in hook_list(config, keywords) if hook.type in STRATEGY_HOOKS]
+    if {hook.type for hook in asking} == SHARDS_WHAT_SPLITS_LEAVE:
+        return
     for other in asking[1:]:
         found = f"{other.type} and {asking[0].type} each ask for another way to share the work among processes"
         yield Problem(_type_key(other), found, fix="keep one of them")

@@ -113,7 +113,7 @@ def alone_from_shards(config: Path, expected: dict[str, torch.Tensor]) -> None:
     [
         ("tensor", {}, ["--trainer.devices=1"], "megatron.tensor_model_parallel_size: found 2, and 1 process"),
         ("tensor", {"megatron.tensor_model_parallel_size": 3}, ["--trainer.devices=2"], "found 3, and 2 processes"),
-        ("tensor", {"megatron.pipeline_model_parallel_size": 2}, ["--trainer.devices=2"], "pipeline_model_parallel_size: found 2"),
+        ("tensor", {"megatron.pipeline_model_parallel_size": 2}, ["--trainer.devices=2"], "into a pipeline"),
         ("tensor", {"megatron.tensor_parallel_plan": {"hiden.0": "colwise"}}, ["--trainer.devices=2"], "'hidden.0'"),
         ("tensor", {"megatron.tensor_parallel_plan": None}, ["--trainer.devices=2"], "tensor_parallel_plan: not given"),
         ("tensor", {"megatron.tensor_model_parallel_size": "two"}, ["--trainer.devices=2"], "an integer of 1 or more"),

@@ -150,6 +150,7 @@ def test_refused(options, key, kind, said):
         {"task": "text-classification", "evaluation.metrics": None},
         {"train.optimizer_hook": {"type": "NoneOptimizerHook"}},
         {"train.hooks": [{"type": "adapter.hooks.iter_timer.IterTimerHook"}]},
+        {"train.hooks": [{"type": "FSDPHook"}, {"type": "MegatronHook"}]},
     ],
 )
 def test_accepted(options):

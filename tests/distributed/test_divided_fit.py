@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import torch
 
+from adapter.cli.main import main
+from adapter.lightning import engine
 from tests.cli.conftest import write
 from tests.distributed.launches import run, torchrun
 
@@ -71,8 +73,7 @@ def by_torchrun(config: Path, *words: str) -> list[str]:
 def expected(tmp_path_factory) -> dict[str, torch.Tensor]:
     """The weights of one process that was never stopped."""
     config = prepare(tmp_path_factory.mktemp("single") / "run", "single")
-    ((status, text),) = run([sys.executable, *fit(config)])
-    assert status == 0, text
+    assert main(["fit", str(config)]) == 0
     return torch.load(config.parent / "work" / "output" / "pytorch_model.bin", weights_only=True)
 
 
@@ -104,7 +105,7 @@ def alone_from_shards(config: Path, expected: dict[str, torch.Tensor]) -> None:
     words = ("--resume", "--trainer.accelerator=cpu")
     ((status, text),) = run([sys.executable, *fit(config, *words)])
     assert status == 0, text
-    assert "epoch 6, iteration 15" in text
+    assert "iteration 15" in text
     assert (config.parent / "work" / "iter_18.pth").is_file()
 
 
@@ -127,9 +128,6 @@ def alone_from_shards(config: Path, expected: dict[str, torch.Tensor]) -> None:
 def test_what_does_not_fit_is_refused_before_any_process_starts(
     kind, changes, words, text, tmp_path, capfd, monkeypatch
 ):
-    from adapter.cli.main import main
-    from adapter.lightning import engine
-
     config = prepare(tmp_path / "run", kind, **changes)
     monkeypatch.setattr(engine, "start", lambda *_: pytest.fail("a process was started"))
     assert main(["fit", str(config), "--trainer.accelerator=cpu", *words]) == 2

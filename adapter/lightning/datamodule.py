@@ -34,7 +34,9 @@ class DeferredLoader:
 
 
 class SharedLoader:
-    """This process's part of the evaluation data; it has no length, for a process may have no batch at all.
+    """This process's part of the evaluation data, begun as DeferredLoader's.
+
+    It has no length, for a process may have no batch at all.
 
     Args:
         loader: Its data loader.
@@ -51,7 +53,7 @@ class SharedLoader:
 
     def __iter__(self) -> Iterator[Any]:
         batches = islice(iter(self.loader), self.limit)
-        return self._evenly(batches) if self.evenly else batches
+        yield from self._evenly(batches) if self.evenly else batches
 
     def _evenly(self, batches: Iterator[Any]) -> Iterator[Any]:
         batch = next(batches, None)

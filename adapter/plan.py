@@ -148,7 +148,7 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         train_loader=_loader(section(train, "dataloader"), shuffle=True),
         eval_loader=_loader(section(evaluation, "dataloader"), shuffle=False),
         strategy=strategy_of(sharing) if sharing else "auto",
-        strategy_args=sharing.args if sharing else {},
+        strategy_args=_beside(config, sharing.args) if sharing else {},
         parallel=_parallel(config),
         precision=_precision(hooks),
         loss_scale=_loss_scale(hooks),
@@ -169,6 +169,15 @@ def strategy_of(hook: HookPlan) -> str:
     """Name of the strategy that a hook asks for; empty for the others."""
     cls = hook_class(hook.type)
     return cls.STRATEGY if cls else ""
+
+
+def _beside(config: Config, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a hook; a file that its ``config`` names is looked for beside the config file first."""
+    named = args.get("config")
+    if isinstance(named, str) and config.filename:
+        beside = Path(config.filename).parent / named
+        return {**args, "config": str(beside) if beside.is_file() else named}
+    return dict(args)
 
 
 def accepted_arguments(cls: type[Hook]) -> set[str] | None:

@@ -15,7 +15,7 @@ import torch
 
 from adapter.aside import PART_SUFFIX, written_aside
 from adapter.checkpoint.checksum import Sealed, verify
-from adapter.checkpoint.shards import remove_shards
+from adapter.checkpoint.shards import remove_shards, whole_of
 
 STATE_SUFFIX = "_trainer_state.pth"
 WEIGHTS_SUFFIX = ".pth"
@@ -87,12 +87,13 @@ def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
     """Weights file and trainer-state file that a path stands for; None without a trainer state.
 
     Args:
-        path: Either file of a pair, their common prefix, or a file of pure weights (.bin, .safetensors).
+        path: Either file of a pair, the folder of its shards, their common prefix, or a file of pure weights (.bin,
+            .safetensors).
 
     Raises:
         FileNotFoundError: No weights there.
     """
-    given = Path(path)
+    given = whole_of(Path(path))
     if given.is_dir() or (given.suffix not in ("", ".pth", ".bin", ".safetensors") and given.is_file()):
         raise FileNotFoundError(f"'{path}' is no checkpoint; name a .pth, .bin or .safetensors file, or a prefix")
     name = given.name.removesuffix(STATE_SUFFIX).removesuffix(WEIGHTS_SUFFIX)

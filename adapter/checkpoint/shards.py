@@ -30,8 +30,6 @@ KEY = "shards"  # name of the folder, in the optimizer's state
 def save_shards(model: nn.Module, optimizer: Optimizer, prefix: Path) -> dict[str, Any]:
     """Write this process's part; every process has to take part.
 
-    The folder has a name of its own, by the time: a pair that is saved again keeps the old one until it is complete.
-
     Args:
         model: The model.
         optimizer: Over its parameters.
@@ -42,11 +40,35 @@ def save_shards(model: nn.Module, optimizer: Optimizer, prefix: Path) -> dict[st
     """
     from torch.distributed import checkpoint as dcp
 
-    box = [time.time_ns()]
-    dist.broadcast_object_list(box)
-    folder = prefix.with_name(f"{prefix.name}{SUFFIX}{box[0]}")
+    folder = new_folder(prefix)
     dcp.save({**_optimizer_tensors(model, optimizer), **_gradients(model)}, checkpoint_id=folder)
     return {**without_tensors(optimizer.state_dict()), KEY: folder.name}
+
+
+def new_folder(prefix: Path) -> Path:
+    """Where the processes of a run write their parts, beside a pair; the same on all of them, which have to take part.
+
+    It has a name of its own, by the time: a pair that is saved again keeps the old one until it is complete.
+    """
+    box = [time.time_ns()]
+    dist.broadcast_object_list(box)
+    return prefix.with_name(f"{prefix.name}{SUFFIX}{box[0]}")
+
+
+def whole_of(path: Path) -> Path:
+    """The prefix of the pair that a folder of shards belongs to; any other path as it is.
+
+    Raises:
+        FileNotFoundError: It is a file inside such a folder.
+    """
+    for place in (path, *path.parents):
+        prefix, shards, number = place.name.rpartition(SUFFIX)
+        if shards and number.isdigit():
+            if place == path:
+                return path.with_name(prefix)
+            found = f"'{path}' is one process's part of a checkpoint"
+            raise FileNotFoundError(f"{found}; name the folder '{place}', or '{place.with_name(prefix)}.pth'")
+    return path
 
 
 def remove_shards(prefix: Path, keep: str | None = None) -> None:

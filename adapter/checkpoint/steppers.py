@@ -10,14 +10,19 @@ def each(stepper: Any) -> list[Any]:
     """The members of a mapping; the optimizer or schedule itself when it is one; none for None."""
     if stepper is None:
         return []
-    return list(stepper.values()) if isinstance(stepper, Mapping) else [stepper]
+    return [inner(one) for one in (stepper.values() if isinstance(stepper, Mapping) else [stepper])]
+
+
+def inner(stepper: Any) -> Any:
+    """The optimizer in DeepSpeed's wrapper, which is what a schedule knows; anything else as it is."""
+    return stepper.optimizer if hasattr(stepper, "optimizer") and hasattr(stepper, "param_groups") else stepper
 
 
 def class_names(stepper: Any) -> str:
     """The class, or ``name: class`` of each."""
     if isinstance(stepper, Mapping):
         return ", ".join(f"{name}: {type(one).__name__}" for name, one in stepper.items())
-    return type(stepper).__name__
+    return type(inner(stepper)).__name__
 
 
 def state_of(stepper: Any) -> dict[str, Any]:

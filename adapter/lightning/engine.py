@@ -32,6 +32,7 @@ def build_trainer(owner: EpochBasedTrainer) -> L.Trainer:
         ConfigError: Arguments that Lightning refuses, or that ask for what this version does not have.
     """
     arguments = {**lightning_arguments(owner), "strategy": owner.strategy.make(owner)}
+    arguments["precision"] = owner.trainer_args.get("precision") or owner.strategy.precision(owner)
     callbacks = [HookCallback(owner), *as_list(arguments.pop("callbacks", None))]
     if arguments["enable_progress_bar"]:
         callbacks.append(ProgressBar(owner))

@@ -20,6 +20,7 @@ EXPECTED_WARNINGS = (
     "You are using the `dataloader_iter` step flavor",
     "Found `dataloader_iter` argument in the `.*_step`",
     ".*isinstance\\(treespec, LeafSpec\\)",
+    "`torch.distributed.(all_gather_into|reduce_scatter)_tensor` is deprecated",  # DeepSpeed's calls
 )
 
 

@@ -194,9 +194,11 @@ class DDPArguments:
 class DeepspeedArguments:
     """Arguments of DeepspeedHook."""
 
-    config: Annotated[str | dict | None, Doc("DeepSpeed config, a file or a mapping.")] = None
-    zero_stage: Annotated[int | None, Doc("What is partitioned among processes, 0 to 3.", minimum=0)] = None
-    save_zero_checkpoint: Annotated[bool, Doc("Save DeepSpeed's own checkpoint folder too.")] = False
+    config: Annotated[str | dict | None, Doc("DeepSpeed's config, a file or a mapping.")] = None
+    zero_stage: Annotated[
+        int | None, Doc("What the processes share out, 0 to 3; 2 where DeepSpeed's config says nothing.", minimum=0)
+    ] = None
+    save_zero_checkpoint: Annotated[bool, Doc("Save the folder of DeepSpeed's own that a resume needs.")] = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "ddp": {"hooks": [{"type": "DDPHook"}]},
     "fsdp": {"hooks": [{"type": "FSDPHook", "wrap_classes": "Linear"}]},
     "tensor_parallel": {"hooks": [{"type": "MegatronHook", "tensor_model_parallel_size": 2, **PLAN}], "shares": 1},
+    **{f"deepspeed-{stage}": {"hooks": [{"type": "DeepspeedHook", "zero_stage": stage}]} for stage in range(4)},
 }
 
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
-from lightning.pytorch.strategies import DDPStrategy, Strategy
+from lightning.pytorch.strategies import DDPStrategy, DeepSpeedStrategy, Strategy
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -32,7 +32,7 @@ class DataParallel(RunStrategy):
     @classmethod
     def accepts(cls, asked: Strategy | str) -> bool:
         """Lightning's own, and its names with an argument in them."""
-        return isinstance(asked, DDPStrategy) or asked in FIND_UNUSED
+        return (isinstance(asked, DDPStrategy) and not isinstance(asked, DeepSpeedStrategy)) or asked in FIND_UNUSED
 
     def problems(self, processes: int) -> Iterator[Problem]:
         """Arguments that DistributedDataParallel does not take."""

@@ -56,6 +56,10 @@ class RunStrategy:
         """Arguments of DistributedDataParallel; unused parameters are looked for unless the config says not to."""
         return {"find_unused_parameters": True, **self.plan.parallel}
 
+    def precision(self, owner: EpochBasedTrainer) -> str:
+        """Lightning's name for the number format, where the user's arguments for it name none."""
+        return self.plan.precision
+
     def problems(self, processes: int) -> Iterator[Problem]:
         """What is wrong with the plan for so many processes; asked before any is started."""
         yield from ()

@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from adapter.dialects import detect
-from adapter.dialects.run_settings import differences
 from adapter.errors import ConfigError, Problem
 from adapter.fates import Fate, fates, unread
 from adapter.hooks.hook import STAGES
@@ -99,7 +98,7 @@ def _explain(prepared: Prepared) -> Explanation:
         hooks=tuple({**asdict(hook), "priority": priority_of(hook)} for hook in plan.hooks),
         stages=_stages(plan),
         problems=tuple(problems),
-        warnings=(*plan.warnings, *differences(original)),
+        warnings=plan.warnings,
     )
 
 

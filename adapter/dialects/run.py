@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapter.config.config import Config
+from adapter.config.paths import find
 from adapter.dialects.move import Move, MoveFate, covers
 from adapter.dialects.run_settings import iterations, precision, settings, uses_deepspeed
 from adapter.registry import CALLBACKS
@@ -96,12 +97,7 @@ def to_documented(config: Config) -> tuple[Config, list[Move]]:
         "max_epochs": epochs,
         "train_iters_per_epoch": epoch_iters,
         "dataloader": {"batch_size_per_gpu": run.get("batch_size"), "shuffle": True, "drop_last": True, **workers},
-        "optimizer": {
-            "type": "AdamW",
-            "lr": run.get("init_lr"),
-            "weight_decay": run.weight_decay,
-            "betas": [0.9, run.beta2],
-        },
+        "optimizer": _optimizer(run),
         "optimizer_hook": _optimizer_hook(run),
         "lr_scheduler_hook": _schedule_hook(run),
         "checkpoint": {"period": {"type": f"{HOOKS}.checkpoint.RunCheckpointHook", "interval": run.save_freq}},
@@ -114,8 +110,9 @@ def to_documented(config: Config) -> tuple[Config, list[Move]]:
     sections = {"model": config.get("model"), "dataset": config.get("dataset", config.get("datasets"))}
     whole = {**sections, "train": train, "evaluation": evaluation}
     documented = Config(_without_nulls(whole), filename=config.filename)
-    numbered = [Move(key, f"train.hooks[{index}]", "moved") for index, (key, _) in enumerate(listed) if key]
-    return documented, [*numbered, *_moves()]
+    numbered = [Move(key, f"train.hooks[{index}]", "moved") for index, (key, _) in enumerate(listed)]
+    deepspeed = Move("run.deepspeed_config", "train.hooks[0].config", "moved")
+    return documented, [*([deepspeed] if uses_deepspeed(run) else ()), *numbered, *_moves()]
 
 
 def callbacks(run: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -141,6 +138,21 @@ def _listed_hooks(run: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if not uses_deepspeed(run):
         return own
     return [("run.deepspeed_config", {"type": "DeepspeedHook", "config": run.get("deepspeed_config")}), *own]
+
+
+def _optimizer(run: Mapping[str, Any]) -> dict[str, Any]:
+    """AdamW; what only DeepSpeed's config says of it comes from there."""
+    asked = find(run.get("deepspeed_config") or {}, "optimizer.params")
+    params = asked if isinstance(asked, Mapping) else {}
+    betas, eps = params.get("betas"), params.get("eps")
+    first = betas[0] if isinstance(betas, (list, tuple)) else 0.9
+    return {
+        "type": "AdamW",
+        "lr": run.get("init_lr"),
+        "weight_decay": run["weight_decay"],
+        "betas": [first, run["beta2"]],
+        "eps": None if eps == "auto" else eps,
+    }
 
 
 def _optimizer_hook(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from adapter.config.config_dict import ConfigDict
 from adapter.config.paths import MISSING, find
+from adapter.errors import Problem
 from adapter.schema.check import is_placeholder
 
 ALIASES = {  # LAVIS's spelling -> the source project's
@@ -86,14 +87,14 @@ def uses_deepspeed(run: Mapping[str, Any]) -> bool:
     return run.get("runner") == "deepspeed_runner" or bool(run.get("deepspeed_config"))
 
 
-def differences(config: Mapping[str, Any]) -> list[str]:
-    """A sentence for each value that the run section and ``deepspeed_config`` both give, differently."""
+def differences(config: Mapping[str, Any]) -> Iterator[Problem]:
+    """A problem for each value that the run section and ``deepspeed_config`` both give, differently."""
     run = given(config)
-    return [
-        f"run.{key} is {run[key]}, but run.deepspeed_config.{IN_DEEPSPEED[key]} is {value}; {run[key]} is used"
-        for key, value in _in_deepspeed(run)
-        if key in run and run[key] != value
-    ]
+    for key, value in _in_deepspeed(run):
+        if key in run and run[key] != value:
+            found = f"found {value}, but run.{key} is {run[key]}"
+            fix = 'write the same value in both places, or "auto" here'
+            yield Problem(f"run.deepspeed_config.{IN_DEEPSPEED[key]}", found, fix=fix)
 
 
 def iterations(run: Mapping[str, Any]) -> tuple[int | None, int | None]:

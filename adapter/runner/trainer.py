@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from adapter.checkpoint import files
 from adapter.dialects.run import callbacks
-from adapter.dialects.run_settings import differences, settings
+from adapter.dialects.run_settings import settings
 from adapter.errors import ConfigError, Problem
 from adapter.metrics.metric import plain
 from adapter.plan import settle_work_dir
@@ -81,7 +81,6 @@ class RunTrainer(EpochBasedTrainer):
         )
         self.logger = console_logger()  # a run of this kind keeps log.txt, which is RunLogHook's
         self._notes = []  # `adapter explain` says what each key became
-        self._warnings += differences(original)
         if self.processes.size > 1:
             self._take_folder(self.processes.broadcast(self.work_dir))
 
@@ -143,7 +142,9 @@ class RunTrainer(EpochBasedTrainer):
         groups = model.get_optimizer_params(self.run.weight_decay, self.run.lr_layer_decay)
         count = sum(parameter.numel() for group in groups for parameter in group["params"])
         self.logger.info("number of trainable parameters: %d", count)
-        return torch.optim.AdamW(groups, lr=float(self.run.init_lr), betas=(0.9, self.run.beta2)), None
+        assert self.plan.optimizer is not None
+        arguments = {name: value for name, value in self.plan.optimizer.args.items() if name != "weight_decay"}
+        return torch.optim.AdamW(groups, **arguments), None
 
     def _evaluates(self) -> bool:
         """Whether there are evaluations during training."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from adapter.dialects.run import callbacks
-from adapter.dialects.run_settings import iterations, settings
+from adapter.dialects.run_settings import differences, iterations, settings
 from adapter.errors import ConfigError, Problem
 from adapter.registry import CALLBACKS, check_arguments
 from adapter.runner.registration import registry
@@ -108,7 +108,13 @@ def callbacks_take_their_arguments(config: Mapping[str, Any]) -> Iterator[Proble
             yield from error.problems
 
 
-RULES: tuple[Rule, ...] = (keys_are_given, names_exist, data_are_named, callbacks_take_their_arguments)
+RULES: tuple[Rule, ...] = (
+    keys_are_given,
+    names_exist,
+    data_are_named,
+    callbacks_take_their_arguments,
+    differences,
+)
 
 
 def _processors(entry: Mapping[str, Any], key: str) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ import pytest
 
 from adapter.cli.main import main
 from tests.cli.conftest import log_of
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Adapter
 
 CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
 
@@ -31,3 +31,21 @@ def test_quickstart(tmp_path: Path) -> None:
         assert names == {"configuration.json", "eval_result.txt", "pytorch_model.bin"}
     best = json.loads((tmp_path / "output_best" / "eval_result.txt").read_text())
     assert best["accuracy"] == pytest.approx(max(scores), abs=1e-5)
+
+
+def test_a_run_config_with_images(tmp_path: Path, adapter: Adapter) -> None:
+    """Learns what it promises, from images that it makes itself."""
+    folder = ROOT / "configs" / "run"
+    words = [str(folder / "digits.yaml"), "--import", str(folder / "project.py"), "--strict"]
+    done = adapter("fit", *words, "--options", "run.max_epoch=5")
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "output" / "digits").iterdir()
+    text = (run / "log.txt").read_text()
+    lines = [json.loads(line) for line in text[text.index("\n}\n") + 3 :].splitlines()]
+    scores = [line["val_ACC"] for line in lines if "val_ACC" in line]
+    assert max(scores) >= 95
+    assert lines[-1]["val_best_epoch"] == scores.index(max(scores))
+    assert sorted(path.name for path in run.glob("*.pth")) == [
+        *(f"checkpoint_{epoch}.pth" for epoch in (0, 2, 4)),
+        "checkpoint_best.pth",
+    ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from numpy import ndarray
 from torch import Tensor
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 def write_predictions(trainer: EpochBasedTrainer, path: Path) -> int:
     """Run the config's evaluation data through the model; the file takes its place when it is complete.
 
+    Of several processes the main one writes, what all of them have made.
+
     Returns:
-        Samples written.
+        Samples written; 0 on the other processes.
 
     Raises:
         ConfigError: The config has no evaluation data.
@@ -32,17 +35,37 @@ def write_predictions(trainer: EpochBasedTrainer, path: Path) -> int:
     if dataset is None:
         fix = "describe the data under `dataset.val`"
         raise ConfigError(Problem("dataset.val", "there is no data set to predict", kind="missing", fix=fix))
+    if trainer.processes.size == 1:
+        with written_aside(path) as file:
+            return _stream(trainer, dataset, file)
+    batches: list[list[bytes]] = []
+    trainer.predict(dataset, lambda inputs, outputs: batches.append(list(lines(inputs, outputs))))
+    everybody = dict(reversed(trainer.processes.gather_to_main((trainer.processes.share, batches))))
+    in_order = list(chain.from_iterable(zip_longest(*(everybody[share] for share in sorted(everybody)), fillvalue=())))
+    if trainer.is_main_process:
+        with written_aside(path) as file:
+            file.writelines(chain.from_iterable(in_order))
+    return sum(map(len, in_order))
+
+
+def _stream(trainer: EpochBasedTrainer, dataset: Any, file: IO[bytes]) -> int:
+    """Write each batch when it is done; returns the number of samples."""
     count = 0
-    with written_aside(path) as file:
 
-        def write(inputs: Any, outputs: Mapping[str, Any]) -> None:
-            nonlocal count
-            for row in rows(inputs, outputs):
-                file.write(json.dumps(row, ensure_ascii=False, allow_nan=False, default=str).encode() + b"\n")
-                count += 1
+    def write(inputs: Any, outputs: Mapping[str, Any]) -> None:
+        nonlocal count
+        for line in lines(inputs, outputs):
+            file.write(line)
+            count += 1
 
-        trainer.predict(dataset, write)
+    trainer.predict(dataset, write)
     return count
+
+
+def lines(inputs: Any, outputs: Mapping[str, Any]) -> Iterator[bytes]:
+    """One JSON object a sample, each on a line."""
+    for row in rows(inputs, outputs):
+        yield json.dumps(row, ensure_ascii=False, allow_nan=False, default=str).encode() + b"\n"
 
 
 def rows(inputs: Any, outputs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

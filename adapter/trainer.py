@@ -37,7 +37,7 @@ from adapter.lightning.arguments import count_processes
 from adapter.lightning.interrupts import Interrupts
 from adapter.lightning.module import TrainingModule
 from adapter.lightning.strategies.choice import choose_strategy
-from adapter.metrics.build import build_metrics
+from adapter.metrics.build import build_metrics, keep_apart
 from adapter.metrics.metric import Metric, plain
 from adapter.models.directory import config_in, model_directory
 from adapter.models.forward import call_model, losses_of
@@ -346,6 +346,7 @@ class EpochBasedTrainer(TrainerParts):
         metrics = build_metrics(self.plan.metrics)
         for metric in metrics:
             metric.trainer = self
+            keep_apart(metric)
         self._visualization = self.cfg.safe_get("evaluation.visualization")
         self.visualization_buffer.clear_output()
         with shared_failures(self.processes):

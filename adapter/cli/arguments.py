@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VALUE",
         help="any argument of lightning.Trainer; wins over what the config asks for",
     )
+
+
+def is_main_process() -> bool:
+    """Whether this process of a run prints; known once the run has been built."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def file_request(args: argparse.Namespace) -> Request:

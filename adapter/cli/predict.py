@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from adapter.cli.arguments import add_config_arguments, add_run_arguments, run_request
+from adapter.cli.arguments import add_config_arguments, add_run_arguments, is_main_process, run_request
 
 EXAMPLE = "  adapter predict configs/quickstart.yaml --ckpt work_dir/quickstart/epoch_3.pth --out predictions.jsonl"
 
@@ -29,5 +29,6 @@ def run(args: argparse.Namespace) -> int:
     from adapter import pipeline
 
     count = pipeline.predict(run_request(args), args.ckpt, args.out)
-    print(f"{count} samples in {args.out}")
+    if is_main_process():
+        print(f"{count} samples in {args.out}")
     return 0

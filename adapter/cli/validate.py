@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from adapter.cli.arguments import add_config_arguments, add_run_arguments, run_request
+from adapter.cli.arguments import add_config_arguments, add_run_arguments, is_main_process, run_request
 
 EXAMPLE = "  adapter validate configs/quickstart.yaml --ckpt work_dir/quickstart/output/pytorch_model.bin"
 
@@ -28,6 +28,8 @@ def run(args: argparse.Namespace) -> int:
     from adapter import pipeline
 
     metrics = pipeline.validate(run_request(args), args.ckpt)
+    if not is_main_process():
+        return 0
     if args.json:
         print(json.dumps(metrics))
         return 0

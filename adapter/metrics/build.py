@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torchmetrics
+from torch import nn
 
 from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.metrics.metric import Metric
@@ -34,6 +35,21 @@ def build_metrics(components: Sequence[Component], key: str = "evaluation.metric
     if problems:
         raise ConfigError(problems)
     return metrics
+
+
+def keep_apart(metric: Metric) -> None:
+    """Keep what torchmetrics holds inside a metric from merging itself with other processes': that is the trainer's."""
+    held = [
+        part for value in vars(metric).values() for part in (value if isinstance(value, (list, tuple)) else [value])
+    ]
+    for module in held:
+        for part in module.modules() if isinstance(module, nn.Module) else ():
+            if isinstance(part, torchmetrics.Metric):
+                part.distributed_available_fn = _alone
+
+
+def _alone() -> bool:
+    return False
 
 
 def _build(component: Component, key: str) -> Metric:

@@ -38,7 +38,6 @@ class TorchmetricsMetric(Metric):
         logit_name: str | None = None,
         label_name: str | None = None,
     ) -> None:
-        metric.sync_on_compute = False  # with several processes it is we who merge
         self.metric = metric
         self.name = name
         self.prediction_names = (logit_name,) if logit_name else PREDICTIONS

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -43,29 +45,37 @@ def two_nodes(*words: str) -> list[list[str]]:
     return [[sys.executable, "-m", "torch.distributed.run", *where, f"--node_rank={node}", *words] for node in range(2)]
 
 
-def begin(command: Sequence[str], variables: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """Start a command in a session of its own, with nothing of this process's launcher; stderr joins stdout."""
-    own = {name: value for name, value in os.environ.items() if name not in LAUNCHER_VARIABLES}
-    own.update({"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **(variables or {})})
-    return subprocess.Popen(
-        command, env=own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
+class Launch:
+    """A command that runs in a session of its own, with nothing of this process's launcher.
 
+    Args:
+        command: Its words.
+        variables: On top of the environment.
+    """
 
-def finish(*processes: subprocess.Popen[str]) -> list[tuple[int, str]]:
-    """Status and output of each, once all have ended; what is left of them after the limit is killed."""
-    try:
-        return [
-            (process.wait(LIMIT), text) for process in processes for text in [process.communicate(timeout=LIMIT)[0]]
-        ]
-    finally:
-        for process in processes:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
+        own = {name: value for name, value in os.environ.items() if name not in LAUNCHER_VARIABLES}
+        own.update({"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **(variables or {})})
+        self.output = tempfile.TemporaryFile("w+")  # noqa: SIM115  a pipe that nobody reads would fill
+        self.process = subprocess.Popen(
+            command, env=own, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+
+    def finish(self) -> tuple[int, str]:
+        """Status and output, once it has ended; what is left of it then, or after the limit, is killed."""
+        try:
+            status = self.process.wait(LIMIT)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.output.seek(0)
+            text = self.output.read()
+            self.output.close()
+        return status, text
 
 
 def run(*commands: Sequence[str], **variables: str) -> list[tuple[int, str]]:
     """Status and output of commands that run side by side."""
-    return finish(*[begin(command, variables) for command in commands])
+    launches = [Launch(command, variables) for command in commands]
+    return [launch.finish() for launch in launches]

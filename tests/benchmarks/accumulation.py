@@ -116,7 +116,7 @@ def main(rounds: int) -> None:
             found[contestant.__name__].append(contestant(data))
     rates = {name: statistics.median(values) for name, values in found.items()}
     if torch.distributed.get_rank() == 0:
-        print({name: round(value, 1) for name, value in rates.items()})
+        print({name: [round(value, 1) for value in values] for name, values in found.items()})
         print(f"ours / by hand: {rates['ours'] / rates['by_hand']:.3f}")
 
 

@@ -29,6 +29,10 @@ class Killer(Hook):
 PLAN = {"hidden.0": "colwise", "head": "rowwise"}
 KINDS: dict[str, dict[str, Any]] = {
     "fsdp": {"train.hooks": [{"type": "FSDPHook", "min_params": 20}], "train.dataloader.batch_size_per_gpu": 2},
+    "deepspeed": {
+        "train.hooks": [{"type": "DeepspeedHook", "zero_stage": 3}],
+        "train.dataloader.batch_size_per_gpu": 2,
+    },
     "tensor": {
         "train.hooks": [{"type": "MegatronHook"}],
         "megatron": {"tensor_model_parallel_size": 2, "tensor_parallel_plan": PLAN},
@@ -78,7 +82,12 @@ def expected(tmp_path_factory) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "begin", "go_on"), [("fsdp", by_itself, by_torchrun), ("tensor", by_torchrun, by_itself)]
+    ("kind", "begin", "go_on"),
+    [
+        ("fsdp", by_itself, by_torchrun),
+        ("tensor", by_torchrun, by_itself),
+        ("deepspeed", by_torchrun, by_itself),
+    ],
 )
 def test_a_killed_run_goes_on_however_it_is_started(kind, begin, go_on, expected, tmp_path):
     config = prepare(tmp_path / "run", kind, **{"train.hooks": [*KINDS[kind]["train.hooks"], {"type": "Killer"}]})

@@ -17,6 +17,7 @@ from adapter.checkpoint import files
 from adapter.dialects.run import callbacks
 from adapter.dialects.run_settings import settings
 from adapter.errors import ConfigError, Problem
+from adapter.failures import shared_failures
 from adapter.metrics.metric import plain
 from adapter.plan import settle_work_dir
 from adapter.prepare import load, prepare
@@ -79,7 +80,8 @@ class RunTrainer(EpochBasedTrainer):
             work_dir=str(work_dir or new_folder(Path(self.run.output_dir))),
             **kwargs,
         )
-        self.logger = console_logger()  # a run of this kind keeps log.txt, which is RunLogHook's
+        if self.is_main_process:
+            self.logger = console_logger()  # a run of this kind keeps log.txt, which is RunLogHook's
         self._notes = []  # `adapter explain` says what each key became
         if self.processes.size > 1:
             self._take_folder(self.processes.broadcast(self.work_dir))
@@ -190,7 +192,8 @@ class RunTrainer(EpochBasedTrainer):
         """Evaluate ``run.valid_splits``; returns what ``val``, or else the first of them, came to."""
         if checkpoint_path is not None:
             self.load_checkpoint(checkpoint_path, strict)
-        self.evaluations = {split: self.evaluate_split(split, saving_fn) for split in self.run.valid_splits}
+        with shared_failures(self.processes):
+            self.evaluations = {split: self.evaluate_split(split, saving_fn) for split in self.run.valid_splits}
         values = self.evaluations.get("val") or next(iter(self.evaluations.values()), {})
         self.metric_values = values or None
         return values
@@ -266,7 +269,8 @@ class RunTrainer(EpochBasedTrainer):
     def _write_evaluations(self, splits: Sequence[str], path: str | None) -> None:
         if path is not None:
             self.load_checkpoint(path)
-        self.evaluations = {split: self.evaluate_split(split) for split in splits}
+        with shared_failures(self.processes):
+            self.evaluations = {split: self.evaluate_split(split) for split in splits}
         for split, values in self.evaluations.items():
             self.logger.info("Evaluation of %s: %s", split, values)
         for hook in self.get_hook(RunLogHook):

@@ -21,14 +21,12 @@ from adapter.checkpoint.resume import restore_moment
 from adapter.checkpoint.state import save_trainer_state, save_weights
 from adapter.components import check_components
 from adapter.config import Config
-from adapter.data.loader import count_batches, set_epoch
 from adapter.data.stream import TrainingStream
 from adapter.dialects import detect
 from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.failures import shared_failures
 from adapter.hooks.build import build_hook
-from adapter.hooks.checkpoint import CheckpointHook
 from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from adapter.hooks.swift import SwiftHook
@@ -40,7 +38,6 @@ from adapter.lightning.strategies.choice import choose_strategy
 from adapter.metrics.build import build_metrics, keep_apart
 from adapter.metrics.metric import Metric, plain
 from adapter.models.directory import config_in, model_directory
-from adapter.models.forward import call_model, losses_of
 from adapter.plan import check_writable, make_plan, settle_work_dir
 from adapter.prepare import check, load, located, prepare, refuse_untrusted, unread_keys
 from adapter.processes import Processes
@@ -48,7 +45,8 @@ from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
 from adapter.schema.hook_list import HookPlan
 from adapter.seeding import seed_everything
-from adapter.trainer_parts import TrainerParts, by_mode
+from adapter.trainer_parts import by_mode
+from adapter.trainer_steps import TrainerSteps
 from adapter.tuners import read_tuners
 from adapter.user_code import declared_imports, import_user_code
 
@@ -76,7 +74,7 @@ OTHER_KEYWORDS = (
 
 
 @TRAINERS.register_module(module_name="trainer")
-class EpochBasedTrainer(TrainerParts):
+class EpochBasedTrainer(TrainerSteps):
     """Trains a model by epochs, with hooks, as a config says; the loop, the device and the precision are Lightning's.
 
     Args:
@@ -173,7 +171,10 @@ class EpochBasedTrainer(TrainerParts):
         self.train_data_collator, self.eval_data_collator = collators
         self._notes = notices(prepared.moves)
         self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *unread_keys(prepared, self._keywords)]
-        if self.cfg.safe_get("evaluation.visualization") and type(self).visualization is TrainerParts.visualization:
+        if (
+            self.cfg.safe_get("evaluation.visualization")
+            and type(self).visualization is EpochBasedTrainer.visualization
+        ):
             self._warnings.append(f"evaluation.visualization has no effect: {type(self).__name__} draws nothing")
         self._prepared = prepared
         if self.processes.size > 1:
@@ -425,8 +426,6 @@ class EpochBasedTrainer(TrainerParts):
             self.register_hook(hooks[0])
         vars(hooks[0]).update(checkpoint_file=path, load_all_state=load_all_state, strict=strict)
 
-    # One stage of the run each; Lightning's loop calls them through the module and the hook callback
-
     def begin_run(self) -> None:
         """Stage before_run; a resumed run is then put where it stopped."""
         self._take_signals()
@@ -436,52 +435,7 @@ class EpochBasedTrainer(TrainerParts):
             meta, self.resumed_from = self.resumed_from, None
             restore_moment(self, meta)
 
-    def begin_epoch(self) -> None:
-        """Stage before_train_epoch; the data are told which epoch begins."""
-        self.data_loader = self.train_dataloader
-        set_epoch(self.train_dataloader, self._epoch, self._seed)
-        super().begin_epoch()
-
-    def train_step(self, model: nn.Module, inputs: Any) -> None:
-        """One forward pass; sets ``train_outputs`` and logs the losses. Override it for steps of another kind.
-
-        Raises:
-            TypeError: The model returned neither a mapping nor an object with ``to_dict``.
-        """
-        model.train()  # in every step, as under ModelScope: what a hook put into evaluation mode does not stay there
-        self.train_outputs = call_model(model, inputs)
-        self.log_buffer.update(losses_of(self.train_outputs), shared=True)
-
-    def evaluation_step(self, data: Any) -> Any:
-        """One forward pass in evaluation mode, without gradients; returns the outputs. Override it as needed."""
-        return call_model(self.model, data)
-
-    def evaluate_batch(self, batch: Any) -> None:
-        """One evaluation iteration: stage before_val_iter, the step, the metrics, stage after_val_iter."""
-        self.hooks.run("before_val_iter", self)
-        outputs = self.evaluation_step(batch)
-        for metric in self._metrics:
-            metric.add(outputs, batch)
-        if self._saving_fn is not None:
-            self._saving_fn(batch, outputs)
-        if self._visualization is not None:
-            self.visualization(outputs, self.eval_dataset, **self._visualization)
-        self.hooks.run("after_val_iter", self)
-
-    def backward(self, loss: torch.Tensor, synchronize: bool = True, retain_graph: bool = False) -> None:
-        """Propagate a loss backward, as the strategy and the precision want it."""
-        self.module.propagate(loss, synchronize, retain_graph)
-
-    def optimizer_step(
-        self, grad_clip: Mapping[str, Any] | None = None, optimizer: torch.optim.Optimizer | None = None
-    ) -> None:
-        """Clip the gradients, step the optimizer, zero its gradients.
-
-        Args:
-            grad_clip: Arguments of ``clip_grad_norm_``; None for none.
-            optimizer: One of several; the only one by default.
-        """
-        self.module.update(self.optimizer if optimizer is None else optimizer, grad_clip or {})
+    # Hooks
 
     def register_optimizers_hook(self) -> None:
         """Make the loader, the optimizer and the scheduler, and add the hooks that step them; once."""
@@ -530,15 +484,6 @@ class EpochBasedTrainer(TrainerParts):
 
     # Checkpoints
 
-    def load_checkpoint(self, path: str, strict: bool = False) -> None:
-        """Load the weights of a checkpoint: either file of a pair, its prefix, ``.bin`` or safetensors.
-
-        Raises:
-            FileNotFoundError: No such checkpoint.
-            ValueError: It cannot be loaded, or does not fit the model.
-        """
-        self.load_weights(files.load(files.pair(path)[0]), strict)
-
     def save_checkpoint(self, prefix: Path) -> None:
         """Save a pair to go on from: what stands in the file names before ``.pth`` and ``_trainer_state.pth``."""
         save_weights(self, prefix)
@@ -558,65 +503,6 @@ class EpochBasedTrainer(TrainerParts):
             fix = "name a pair, X.pth with X_trainer_state.pth; or add --weights-only"
             raise ConfigError(Problem("--resume", found, fix=fix))
         return resume
-
-    def load_weights(self, weights: Mapping[str, Any], strict: bool = False) -> None:
-        """Put weights into the model, and report names that do not match.
-
-        Raises:
-            ValueError: A shape that does not fit, or with ``strict`` a name.
-        """
-        for mismatch in self.strategy.load_weights(self.unwrap_module(self.model), weights, strict):
-            self.logger.warning(mismatch)
-
-    # Where the run is
-
-    @property
-    def max_epochs(self) -> int:
-        """Epochs of the run."""
-        return self.trainer_args.get("max_epochs") or self.plan.max_epochs or 0
-
-    @property
-    def max_iters(self) -> int:
-        """Iterations of the run.
-
-        Raises:
-            ValueError: The data have no length and ``train_iters_per_epoch`` is not given.
-        """
-        return self.max_epochs * self.iters_per_epoch
-
-    @property
-    def iters_per_epoch(self) -> int:
-        """Iterations of an epoch.
-
-        Raises:
-            ValueError: The data have no length and ``train_iters_per_epoch`` is not given.
-        """
-        return self.plan.train_iters_per_epoch or count_batches(self.train_dataloader, "train_iters_per_epoch")
-
-    @property
-    def eval_iters(self) -> int:
-        """Iterations of an evaluation.
-
-        Raises:
-            ValueError: The data have no length and ``val_iters_per_epoch`` is not given.
-        """
-        return self.plan.val_iters_per_epoch or count_batches(self.eval_dataloader, "val_iters_per_epoch")
-
-    @property
-    def checkpoint_folder(self) -> str:
-        """Where CheckpointHook saves; the work directory without one."""
-        folders = [hook.save_dir for hook in self.get_hook(CheckpointHook) if isinstance(hook, CheckpointHook)]
-        return next(filter(None, folders), self.work_dir)
-
-    @property
-    def metrics(self) -> list[str]:
-        """Names of the metrics that an evaluation computes."""
-        return self.get_metrics()
-
-    @property
-    def device(self) -> torch.device:
-        """Where the model is."""
-        return next((parameter.device for parameter in self.model.parameters()), torch.device("cpu"))
 
     def print_cfg(self) -> None:
         """Log the config as it is used, what was moved in it, what is doubtful about it, and the hooks; once.

@@ -15,7 +15,7 @@ import torch
 
 from adapter.aside import PART_SUFFIX, written_aside
 from adapter.checkpoint.checksum import Sealed, verify
-from adapter.checkpoint.shards import remove_shards, whole_of
+from adapter.checkpoint.shards import folder_of, remove_shards, whole_of
 
 STATE_SUFFIX = "_trainer_state.pth"
 WEIGHTS_SUFFIX = ".pth"
@@ -117,6 +117,8 @@ def prefix_of(state: Path) -> Path:
 def newest_pair(folder: Path) -> Path:
     """The weights file of the whole pair in a folder that was saved last; damaged ones are passed over with a warning.
 
+    A pair with shards is whole when they are, in length.
+
     Raises:
         FileNotFoundError: The folder holds no whole pair.
     """
@@ -125,7 +127,7 @@ def newest_pair(folder: Path) -> Path:
         if not weights.is_file():
             continue
         try:
-            load(state, "trainer state", mmap=True)
+            folder_of(load(state, "trainer state", mmap=True).get("optimizer"), prefix_of(state))
             load(weights, mmap=True)
         except ValueError as error:
             logging.getLogger("adapter").warning("%s; looking for an earlier pair", error)

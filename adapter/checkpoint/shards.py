@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIX = "_shards_"
 KEY = "shards"  # name of the folder, in the optimizer's state
+FILES = "shard_files"  # its files, {name: bytes}, in the same place
 
 
 def save_shards(model: nn.Module, optimizer: Optimizer, prefix: Path) -> dict[str, Any]:
@@ -42,7 +43,33 @@ def save_shards(model: nn.Module, optimizer: Optimizer, prefix: Path) -> dict[st
 
     folder = new_folder(prefix)
     dcp.save({**_optimizer_tensors(model, optimizer), **_gradients(model)}, checkpoint_id=folder)
-    return {**without_tensors(optimizer.state_dict()), KEY: folder.name}
+    return {**without_tensors(optimizer.state_dict()), **named(folder)}
+
+
+def named(folder: Path) -> dict[str, Any]:
+    """What the optimizer's state says of a folder that all processes have written to their end."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {KEY: folder.name, FILES: {path.relative_to(folder).as_posix(): path.stat().st_size for path in files}}
+
+
+def folder_of(state: Any, prefix: Path) -> Path | None:
+    """The folder that belongs to an optimizer's state, with all that was written into it; None when it has none.
+
+    Raises:
+        ValueError: The folder, or one of its files, is gone or cut short.
+    """
+    if not isinstance(state, Mapping) or KEY not in state:
+        return None
+    folder = prefix.parent / state[KEY]
+    if not folder.is_dir():
+        raise ValueError(f"cannot load the shards '{folder}': there is no such folder")
+    for name, size in state.get(FILES, {}).items():
+        path = folder / name
+        found = path.stat().st_size if path.is_file() else None
+        if found is None or found < size:
+            reason = "is gone" if found is None else f"has {found} of {size} bytes"
+            raise ValueError(f"cannot load the shards '{folder}': {name} {reason}")
+    return folder
 
 
 def new_folder(prefix: Path) -> Path:
@@ -102,7 +129,7 @@ def load_optimizer(model: nn.Module, optimizer: Optimizer, state: Mapping[str, A
     parameters = dict(model.named_parameters())
     numbers = _numbers(optimizer)
     tensors = _read(folder, "optimizer", parameters)
-    rest = {name: value for name, value in state.items() if name != KEY}
+    rest = {name: value for name, value in state.items() if name not in (KEY, FILES)}
     whole: dict[str, Any] = {**rest, "state": {number: dict(own) for number, own in state["state"].items()}}
     for key, tensor in tensors.items():
         name, _, part = key.rpartition(".")

@@ -163,7 +163,8 @@ class DeepSpeed(RunStrategy):
             return {"deepspeed": written}
         folder = shards.new_folder(prefix)
         save_engine(self.engine, folder)
-        return {"deepspeed": written, shards.KEY: folder.name}
+        owner.processes.wait()
+        return {"deepspeed": written, **shards.named(folder)}
 
     def load_optimizer_state(self, owner: EpochBasedTrainer, state: Any, prefix: Path) -> None:
         """Put back what the folder holds.
@@ -184,7 +185,9 @@ class DeepSpeed(RunStrategy):
         )
         if why:
             raise ValueError(f"{why}; go on with the weights only (load_all_state=False)")
-        load_engine(self.engine, prefix.parent / state[shards.KEY])
+        folder = shards.folder_of(state, prefix)
+        assert folder is not None
+        load_engine(self.engine, folder)
 
     def clip_gradients(self, parameters: list[nn.Parameter], **arguments: Any) -> None:
         """Nothing: the engine clips in its step."""

@@ -133,7 +133,7 @@ class RunStrategy:
             KeyError: It is of another kind of optimizer.
             ValueError: It is of another model.
         """
-        self.shards = prefix.parent / state[shards.KEY] if shards.KEY in state else None
+        self.shards = shards.folder_of(state, prefix)
         if self.shards is not None:
             shards.load_optimizer(owner.unwrap_module(owner.model), owner.optimizer, state, self.shards)
         else:

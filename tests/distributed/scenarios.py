@@ -16,8 +16,9 @@ from torch import nn
 from torch.utils.data import IterableDataset
 
 from adapter import Hook, Metric
+from adapter.lightning.datamodule import InVain, SharedLoader
 from adapter.predictions import write_predictions
-from tests.runs import Net, Points, Recorder, make, weights_of
+from tests.runs import Net, Points, Recorder, make, scripted, weights_of
 
 METRICS: list[Any] = [
     "accuracy",
@@ -165,7 +166,53 @@ def surroundings(folder: Path) -> dict[str, Any]:
     }
 
 
-SCENARIOS = (evaluations, evaluation_in_a_run, losses_of_two, stopped_by_one, orders, predictions, surroundings)
+def talk(folder: Path) -> dict[str, Any]:
+    """What the processes tell each other."""
+    processes = make(folder).processes
+    rank = processes.rank
+    asked = [processes.ask(number, at_once) for number, at_once in ((3 * rank, False), (0, False), (4 * rank, True))]
+    processes.wait()
+    return {
+        "broadcast": processes.broadcast(f"of {rank}"),
+        "gather": processes.gather(rank),
+        "gather_to_main": processes.gather_to_main(rank),
+        "any": [processes.any(False), processes.any(rank == 1), processes.any(True)],
+        "ask": asked,
+    }
+
+
+def uneven_batches(folder: Path) -> dict[str, Any]:
+    """What a loader gives here that has other numbers of batches on the two processes; copies are told by a name."""
+    processes = make(folder).processes
+    cases = {"more": ([1, 2, 3], [4]), "none": ([], [5, 6]), "neither": ([], []), "even": ([7], [8])}
+    given = {name: SharedLoader(own[processes.rank], None, processes, True) for name, own in cases.items()}
+    return {
+        name: [f"copy of {batch.batch}" if isinstance(batch, InVain) else batch for batch in loader]
+        for name, loader in given.items()
+    }
+
+
+def best_restored(folder: Path) -> dict[str, Any]:
+    """Weights at the end of each epoch, the second of which is the best, and once training has ended."""
+    saver = {"type": "BestCkptSaverHook", "metric_key": "score", "restore_best": True}
+    after = Recorder("after_train_epoch", weights_of)
+    trainer = make(folder, [{"type": "EvaluationHook"}, saver], 3, metrics=scripted(1, 2, 0), callbacks=[after])
+    trainer.train()
+    return {"epochs": after.seen, "end": weights_of(trainer)}
+
+
+SCENARIOS = (
+    evaluations,
+    evaluation_in_a_run,
+    losses_of_two,
+    stopped_by_one,
+    orders,
+    predictions,
+    surroundings,
+    talk,
+    uneven_batches,
+    best_restored,
+)
 
 
 def main(folder: Path) -> None:

@@ -83,3 +83,25 @@ def test_the_processes_know_each_other(both):
     assert first["timestamp"] == second["timestamp"]
     assert first["distributed"] is second["distributed"] is True
     assert first["size"] == second["size"] == first["group"] == second["group"] == 2
+
+
+def test_what_they_tell_each_other(both):
+    first, second = (found["talk"] for found in both)
+    assert first["broadcast"] == second["broadcast"] == "of 0"
+    assert first["gather"] == second["gather"] == [0, 1]
+    assert (first["gather_to_main"], second["gather_to_main"]) == ([0, 1], [])
+    assert first["any"] == second["any"] == [False, True, True]
+    assert first["ask"] == second["ask"] == [0, 3, 4]  # an answer is there at the next question, or at once
+
+
+def test_a_process_that_lacks_batches_gets_copies(both):
+    first, second = (found["uneven_batches"] for found in both)
+    assert first == {"more": [1, 2, 3], "none": ["copy of 5", "copy of 5"], "neither": [], "even": [7]}
+    assert second == {"more": [4, "copy of 4", "copy of 4"], "none": [5, 6], "neither": [], "even": [8]}
+
+
+def test_the_best_weights_are_restored_on_all(both):
+    for found in both:
+        epochs, end = found["best_restored"]["epochs"], found["best_restored"]["end"]
+        assert end == epochs[1] != epochs[2]
+    assert both[0]["best_restored"] == both[1]["best_restored"]

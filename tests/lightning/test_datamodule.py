@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from adapter.lightning.datamodule import DataModule, DeferredLoader
+from adapter.lightning.datamodule import DataModule, DeferredLoader, SharedLoader
+from adapter.processes import Processes
 from tests.runs import Points, Recorder, make, run
 
 
@@ -32,6 +33,18 @@ def test_length():
     assert len(DeferredLoader(shuffled())) == 2
     with pytest.raises(TypeError):
         len(DeferredLoader(iter([1, 2])))
+
+
+@pytest.mark.parametrize(
+    ("limit", "shares", "expected"),
+    [(None, 2, [[0, 1, 2], [0, 1, 2]]), (3, 2, [[0, 1], [0]]), (1, 2, [[0], []]), (4, 3, [[0, 1], [0], [0]])],
+)
+@pytest.mark.parametrize("evenly", [False, True])
+def test_a_limit_is_one_of_all_processes_together(limit, shares, expected, evenly):
+    alone = Processes()  # told nothing of the others, it has no batches in vain
+    alone.shares = shares
+    for alone.share in range(shares):
+        assert list(SharedLoader([0, 1, 2], limit, alone, evenly)) == expected[alone.share]
 
 
 def test_the_evaluation_loader_is_made_at_the_first_evaluation(tmp_path):

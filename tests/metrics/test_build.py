@@ -1,9 +1,12 @@
 import sys
 
 import pytest
+import torchmetrics
+from torch import nn
+from torchmetrics.classification import BinaryAccuracy
 
 from adapter.errors import ConfigError
-from adapter.metrics.build import build_metrics
+from adapter.metrics.build import build_metrics, keep_apart
 from adapter.metrics.metric import Metric
 from adapter.metrics.task_metrics import DEFAULTS, task_default_metrics
 from adapter.plan import Component
@@ -86,3 +89,21 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch):
 
 def test_every_task_with_a_default_has_at_least_one_name():
     assert all(names and all(isinstance(name, str) for name in names) for names in DEFAULTS.values())
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda part: part,
+        lambda part: [1, part],
+        lambda part: (part, None),
+        lambda part: nn.ModuleDict({"a": part}),
+        lambda part: torchmetrics.MetricCollection([part]),
+    ],
+)
+def test_what_a_metric_holds_does_not_merge_by_itself(hold):
+    metric, part = CountMetric(), BinaryAccuracy()
+    metric.held = hold(part)
+    part.distributed_available_fn = lambda: True
+    keep_apart(metric)
+    assert part.distributed_available_fn() is False

@@ -177,7 +177,8 @@ class Registry:
         return declared_names(self.package).get(self.variable, {}) if self.package else {}
 
 
-BASES = {"Optimizer", "LRScheduler", "Metric", "MetricCollection"}  # public in a library, but nothing to be named
+# Public in a library, but nothing to be named.
+BASES = {"Optimizer", "LRScheduler", "Metric", "MetricCollection", "Transform"}
 
 
 def build_from_cfg(
@@ -272,9 +273,10 @@ def declared_names(package: str) -> dict[str, dict[str, str]]:
 
 @cache
 def public_names(module: str) -> tuple[str, ...]:
-    """Public class names in a module's ``__all__``, without importing it; empty when it is not installed.
+    """Public class names of a module, without importing it; empty when it is not installed.
 
-    Submodules are looked for below the top-level package's folder, since finding them by import would run it.
+    They are those of its ``__all__``; of a package without one, what it takes from its own modules. Submodules are
+    looked for below the top-level package's folder, since finding them by import would run it.
     """
     top, *rest = module.split(".")
     spec = importlib.util.find_spec(top)
@@ -282,7 +284,7 @@ def public_names(module: str) -> tuple[str, ...]:
         return ()
     base = Path(spec.origin).parent.joinpath(*rest)
     path = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-    return tuple(name for name in _dunder_all(path) if name[:1].isupper()) if path.exists() else ()
+    return tuple(name for name in _public(path) if name[:1].isupper()) if path.exists() else ()
 
 
 def _registered_in(path: Path) -> Iterator[tuple[str, str]]:
@@ -310,9 +312,12 @@ def _registration(decorator: ast.expr, default: str) -> Iterator[tuple[str, str]
         yield call.attr, str(name.value) if isinstance(name, ast.Constant) else default
 
 
-def _dunder_all(path: Path) -> list[str]:
-    """String constants in the module's ``__all__`` assignments."""
-    return [text for node in ast.parse(path.read_text(encoding="utf-8")).body for text in _all_entries(node)]
+def _public(path: Path) -> list[str]:
+    """String constants in the module's ``__all__`` assignments; without any, names of its relative imports."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    own = [node for node in body if isinstance(node, ast.ImportFrom) and node.level]
+    imported = [alias.asname or alias.name for node in own for alias in node.names]
+    return [text for node in body for text in _all_entries(node)] or imported
 
 
 def _all_entries(node: ast.stmt) -> list[str]:
@@ -341,7 +346,9 @@ LR_SCHEDULER = Registry("scheduler", "LR_SCHEDULER", "adapter.schedules", librar
 TRAINERS = Registry("trainer", "TRAINERS", package="adapter")
 MODELS = Registry("model", "MODELS", package="adapter.models", base="torch.nn:Module")
 DATASETS = Registry("dataset", "DATASETS", package="adapter.data")
-PREPROCESSORS = Registry("preprocessor", "PREPROCESSORS", package="adapter.data")
+PREPROCESSORS = Registry(
+    "preprocessor", "PREPROCESSORS", package="adapter.data", libraries=("torchvision.transforms.v2",)
+)
 STRATEGIES = Registry("strategy", "STRATEGIES", package="adapter.lightning.strategies")
 CALLBACKS = Registry(
     "callback", libraries=("lightning.pytorch.callbacks",), base="lightning.pytorch.callbacks:Callback"

@@ -286,3 +286,12 @@ def test_not_even_where_any_argument_is_taken():
     check_arguments(make, {"size": 1}, "k", passed=("model",))
     with pytest.raises(ConfigError, match=r"k\.model: make takes no argument 'model'"):
         check_arguments(make, {"model": 1}, "k", passed=("model",))
+
+
+def test_public_names_of_a_package_without_dunder_all(tmp_path, monkeypatch):
+    """Those of its relative imports: what it takes from elsewhere is not its own."""
+    package = tmp_path / "package_of_names"
+    package.mkdir()
+    (package / "__init__.py").write_text("from pathlib import Path\nfrom .colors import Red, Blue as Navy, mix\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert public_names("package_of_names") == ("Red", "Navy")

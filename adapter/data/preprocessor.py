@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapter.data.dataset import Preprocessor
+from adapter.data.image_transforms import build_transform, is_transform
 from adapter.registry import PREPROCESSORS
 
 
@@ -57,7 +58,12 @@ def can_build(cfg: Any) -> bool:
 
 
 def _build(cfg: Mapping[str, Any], key: str, offered: Mapping[str, Any] | None) -> Preprocessor:
-    if not offered or "type" not in cfg:
+    if "type" not in cfg:
         return PREPROCESSORS.build(cfg, key)
-    taken = inspect.signature(PREPROCESSORS.resolve(cfg["type"], f"{key}.type")).parameters
+    cls = PREPROCESSORS.resolve(cfg["type"], f"{key}.type")
+    if is_transform(cls):
+        return build_transform(cls, cfg, key, lambda step, where: _build(step, where, offered))
+    if not offered:
+        return PREPROCESSORS.build(cfg, key)
+    taken = inspect.signature(cls).parameters
     return PREPROCESSORS.build(cfg, key, **{name: value for name, value in offered.items() if name in taken})

@@ -12,7 +12,7 @@ from adapter.metrics.metric import Metric, as_tensor, column, holds_text
 from adapter.registry import METRICS
 
 PREDICTIONS = ("labels", "label", "preds", "predictions", "logits", "scores", "probs", "text")
-TRUTHS = ("label", "labels", "text")
+TRUTHS = ("label", "labels", "text", "gt_labels")
 FOLD_AFTER = 256  # batches
 
 
@@ -21,9 +21,9 @@ class AccuracyMetric(Metric):
     """accuracy: right predictions over all predictions.
 
     Predictions are the output ``labels``, ``label``, ``preds``, ``predictions``, ``logits``, ``scores``,
-    ``probs`` or ``text``, whichever comes first; the truth is the input ``label``, ``labels`` or ``text``.
-    Where predictions have one dimension more than the truth, the last one holds scores of classes, and the
-    highest wins. Both may be lists of strings.
+    ``probs`` or ``text``, whichever comes first; the truth is the input ``label``, ``labels``, ``text`` or
+    ``gt_labels``. Where predictions have one dimension more than the truth, the last one holds scores of classes,
+    and the highest wins. Both may be lists of strings.
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from adapter.errors import MissingEntryError, Problem
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
-LABELS = ("labels", "label")
+LABELS = ("labels", "label", "gt_labels")
 IGNORED = -100  # the label that stands for no label, as for PyTorch's losses
 
 

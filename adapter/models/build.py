@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from torch import nn
@@ -32,5 +33,7 @@ def build_model(model_cfg: Mapping[str, Any], key: str = "model") -> nn.Module:
     check_arguments(cls, args, key)
     try:
         return cls(**args)
+    except ConfigError as error:
+        raise ConfigError([replace(problem, key=f"{key}.{problem.key}") for problem in error.problems]) from error
     except REFUSALS as error:
         raise ConfigError(Problem(key, f"{name} cannot be built: {reason_of(error)}")) from error

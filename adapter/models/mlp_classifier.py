@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from adapter.errors import ConfigError, Problem
+from adapter.models.class_loss import loss_of
 from adapter.registry import MODELS
 
 
@@ -59,8 +60,4 @@ class MLPClassifier(nn.Module):
         logits = self.head(self.hidden(rows))
         if label is None:
             return {"logits": logits}
-        try:
-            return {"logits": logits, "loss": nn.functional.cross_entropy(logits, label)}
-        except (IndexError, RuntimeError) as error:  # a number out of range; shapes or types that do not fit
-            found = f"{self.head.out_features}, but the labels of the data are no classes from 0 on: {error}"
-            raise ConfigError(Problem("model.num_classes", found)) from error
+        return {"logits": logits, "loss": loss_of(nn.functional.cross_entropy, logits, label)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adapter.errors import ConfigError, Problem
+from adapter.data.image_transforms import torchvision_module
 from adapter.runner.base_processor import BaseProcessor
 from adapter.runner.registration import registry
 
@@ -72,10 +72,4 @@ def _composed(*steps: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _torchvision_transforms() -> Any:
-    try:
-        from torchvision import transforms
-    except ImportError as error:
-        fix = "pip install 'ms-lightning-adapter[vision]'"
-        found = "image processors need torchvision, which is not installed"
-        raise ConfigError(Problem("dataset", found, fix=fix, kind="missing")) from error
-    return transforms
+    return torchvision_module("torchvision.transforms", "dataset")

@@ -104,6 +104,23 @@ def explain(request: Request) -> Explanation:
     return explain_plan(prepare(config, options=request.overrides), request.strict)
 
 
+def convert(request: Request) -> str:
+    """A config file as the text of a LightningCLI file.
+
+    Raises:
+        ConfigError: The config cannot be run as written, or holds what such a file cannot.
+    """
+    from adapter.convert import DEFAULT_SEED, lightning_file
+
+    config = load(request.path, request.trust_remote_code)
+    imports = [*request.imports, *declared_imports(config, request.trust_remote_code)]
+    import_user_code(imports)
+    prepared = prepare(config, options=request.overrides)
+    check(prepared, strict=request.strict)
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    return lightning_file(prepared, seed, imports, request.trust_remote_code, str(Path(request.path).parent))
+
+
 def build(request: Request) -> EpochBasedTrainer:
     """The trainer a config file describes, ready to train.
 

@@ -72,6 +72,11 @@ class TrainerParts(BaseTrainer):
     def max_iters(self) -> int:
         """Iterations of the run; ValueError when the data have no length."""
 
+    @property
+    def base_dir(self) -> Path:
+        """Where the config's relative paths of data start: its folder."""
+        return Path(self.cfg.filename).parent if self.cfg.filename else Path()
+
     def rebuild_config(self, cfg: Config) -> Config:
         """Change the config in code, before overrides; returns the config to use."""
         changed = self.cfg_modify_fn(cfg) if self.cfg_modify_fn else None
@@ -127,7 +132,7 @@ class TrainerParts(BaseTrainer):
         """
         if datasets is not None:
             return wrap_dataset(datasets, preprocessor)
-        return build_dataset(self.plan.dataset, mode, preprocessor, base_dir=_folder_of(self.cfg))
+        return build_dataset(self.plan.dataset, mode, preprocessor, base_dir=self.base_dir)
 
     def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
         """The collators for training and for evaluation."""
@@ -281,11 +286,6 @@ def _not_empty(loader: DataLoader[Any], key: str) -> DataLoader[Any]:
         found = f"{len(dataset)} samples make no batch of {batches.batch_size}{why}"
         raise ConfigError(Problem(key, found, fix="use a smaller batch_size_per_gpu, or more data"))
     return loader
-
-
-def _folder_of(cfg: Config) -> Path:
-    """Where a config's relative paths start."""
-    return Path(cfg.filename).parent if cfg.filename else Path()
 
 
 def by_mode(value: Any) -> dict[str, Any]:

@@ -61,8 +61,11 @@ def find_commands() -> dict[str, ModuleType]:
 def parse(name: str, command: ModuleType, words: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command; options and ``key=value`` overrides may come in any order.
 
-    ``--trainer.KEY`` has any key, which argparse cannot express: those are taken out first, as ``trainer``.
+    ``--trainer.KEY`` has any key, which argparse cannot express: those are taken out first, as ``trainer``. A command
+    that passes its words on gets all of them, as ``words``.
     """
+    if getattr(command, "PASSES_WORDS_ON", False):
+        return argparse.Namespace(words=[word for word in words if word != "--debug"])
     parser = argparse.ArgumentParser(prog=f"adapter {name}", **described(command))
     complete_parser(parser, command)
     if parser.get_default("trainer") is None:

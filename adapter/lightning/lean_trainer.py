@@ -29,6 +29,17 @@ class LeanTrainer(L.Trainer):
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
+        self._slim()
+
+    @classmethod
+    def adopt(cls, trainer: L.Trainer) -> None:
+        """Make a trainer that somebody else has made one of these, in place; what its own class adds stays."""
+        if not isinstance(trainer, cls):
+            own = type(trainer)
+            trainer.__class__ = cls if own is L.Trainer else type(own.__name__, (cls, own), {})
+            cls._slim(trainer)  # type: ignore[arg-type]  # it is one now
+
+    def _slim(self) -> None:
         self._logger_connector.__class__ = LeanLoggerConnector
         # waits for the device in every iteration to learn of a signal; Interrupts asks between the CPUs
         self.fit_loop.epoch_loop._broadcast_sigterm_tensor = lambda: None  # type: ignore[method-assign]

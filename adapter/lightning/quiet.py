@@ -21,6 +21,8 @@ EXPECTED_WARNINGS = (
     "Found `dataloader_iter` argument in the `.*_step`",
     ".*isinstance\\(treespec, LeafSpec\\)",
     "`torch.distributed.(all_gather_into|reduce_scatter)_tensor` is deprecated",  # DeepSpeed's calls
+    "\\s*By default only one JsonargparseDeprecationWarning",  # LightningCLI's own calls
+    "\\s*`*(ArgumentParser\\.)?(instantiate_classes|add_instantiator)",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lightning.pytorch.strategies import Strategy
+from lightning.pytorch.strategies import DDPStrategy, SingleDeviceStrategy, Strategy
 
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.lightning.strategies.strategy import RunStrategy
@@ -10,6 +10,12 @@ from adapter.plan import Plan
 from adapter.registry import STRATEGIES
 
 COPIES = ("ddp_spawn", "ddp_fork", "ddp_notebook")  # Lightning's names for processes that are copies of this one
+
+
+def is_default(strategy: Strategy) -> bool:
+    """Whether a strategy is one that Lightning chooses when nobody asks for any."""
+    plain = type(strategy) is DDPStrategy and not strategy._ddp_kwargs
+    return plain or isinstance(strategy, SingleDeviceStrategy)
 
 
 def choose_strategy(plan: Plan, asked: Strategy | str | None, processes: int) -> RunStrategy:

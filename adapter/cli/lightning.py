@@ -1,0 +1,22 @@
+"""Run a Lightning CLI file that `adapter convert` has written."""
+
+from __future__ import annotations
+
+import argparse
+
+EXAMPLE = """  adapter convert configs/quickstart.yaml -o lightning.yaml
+  adapter lightning fit --config lightning.yaml --trainer.max_epochs 5"""
+PASSES_WORDS_ON = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``adapter lightning``, which are LightningCLI's: it reads them itself."""
+    parser.add_argument("words", metavar="WORD", nargs="*", help="fit, validate or predict, and LightningCLI's options")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what LightningCLI is told; 0 when it is done."""
+    from adapter.converted.cli import ConfigCLI
+
+    ConfigCLI(args.words)
+    return 0

@@ -1,0 +1,74 @@
+"""ConfigCLI: the LightningCLI of ``adapter lightning``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+
+from adapter.converted.data import ConfigData
+from adapter.converted.model import ConfigModel
+from adapter.errors import ConfigError, Problem
+from adapter.lightning.engine import interrupts_kept
+from adapter.lightning.lean_trainer import LeanTrainer
+from adapter.lightning.quiet import quiet
+
+# `--model.init_args.optimizer.options.x`, of which LightningCLI would keep x and forget the other options
+TOO_DEEP = re.compile(r"--((?:model|data)\.(?:init_args\.)?[^.=]+\.[^.=]+)\.[^=]+")
+
+
+class ConfigCLI(LightningCLI):
+    """Runs a file that ``adapter convert`` has written.
+
+    Args:
+        words: Those of the command line.
+
+    Raises:
+        ConfigError: A value too deep for the command line, or a config that cannot be run as written.
+        SystemExit: After ``--help`` and ``--print_config`` (0), and on what LightningCLI does not understand (2).
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        for match in filter(None, map(TOO_DEEP.match, words)):
+            key = match[1]
+            fix = f"change it in the file, or give the whole value: --{key} '{{...}}'"
+            raise ConfigError(Problem(match[0], "is below a value that the command line can only replace", fix=fix))
+        self.words = list(words)
+        with quiet():
+            super().__init__(
+                ConfigModel,
+                ConfigData,
+                subclass_mode_model=True,
+                subclass_mode_data=True,
+                save_config_callback=None,  # the work directory holds the config, and what it became, already
+                trainer_class=LeanTrainer,
+                auto_configure_optimizers=False,
+                load_from_checkpoint_support=False,  # checkpoints are pairs, not Lightning's
+                parser_kwargs={"prog": "adapter lightning"},
+            )
+
+    @staticmethod
+    def subcommands() -> dict[str, set[str]]:
+        """Those that a config describes data for, and the arguments that Lightning is not asked for."""
+        given = {"model", "datamodule", "weights_only"}
+        return {
+            "fit": {*given, "train_dataloaders", "val_dataloaders"},
+            "validate": {*given, "dataloaders"},
+            "predict": {*given, "dataloaders"},
+        }
+
+    def parse_arguments(self, parser: LightningArgumentParser, args: Any) -> None:
+        """Read the words of the command line."""
+        self.config = parser.parse_args(self.words)
+
+    def _parse_ckpt_path(self) -> None:
+        """Nothing: a checkpoint of ours says nothing about arguments."""
+
+    def _run_subcommand(self, subcommand: str) -> None:
+        """Run it, from the checkpoint that ``--ckpt_path`` names: a pair or weights of ours, not one of Lightning's."""
+        arguments = self._prepare_subcommand_kwargs(subcommand)
+        self.model.checkpoint = arguments.pop("ckpt_path", None) or self.model.checkpoint
+        with interrupts_kept():
+            getattr(self.trainer, subcommand)(**arguments)

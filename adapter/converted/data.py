@@ -1,0 +1,40 @@
+"""ConfigData: the data of the config, as the ``data`` of a Lightning CLI file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, cast
+
+from adapter.converted.text import unmarked
+from adapter.lightning.datamodule import DataModule
+
+if TYPE_CHECKING:
+    from adapter.trainer import EpochBasedTrainer
+
+
+class ConfigData(DataModule):
+    """Hands over what the config says of data; ConfigModel builds the loaders from it.
+
+    Args:
+        dataset: Section ``dataset``: ``{train: {type, ...}, val: {type, ...}}``.
+        preprocessor: Section ``preprocessor``.
+        train_loader: Section ``train.dataloader``; batch size per process.
+        eval_loader: Section ``evaluation.dataloader``.
+        base_dir: Folder that relative paths of the data start from.
+    """
+
+    def __init__(
+        self,
+        dataset: Optional[dict[str, Any]] = None,  # noqa: UP045
+        preprocessor: Any = None,
+        train_loader: Optional[dict[str, Any]] = None,  # noqa: UP045
+        eval_loader: Optional[dict[str, Any]] = None,  # noqa: UP045
+        base_dir: str = ".",
+    ) -> None:
+        super().__init__(cast("EpochBasedTrainer", None))  # it is made when a run begins
+        self.base_dir = Path(base_dir)
+        given = {"dataset": dataset, "train_loader": train_loader, "eval_loader": eval_loader}
+        self.sections = {
+            **{name: unmarked(values) for name, values in given.items() if values is not None},
+            **({"preprocessor": preprocessor} if preprocessor is not None else {}),
+        }

@@ -16,7 +16,7 @@ from adapter.lightning.lean_trainer import LeanTrainer
 from adapter.lightning.quiet import quiet
 
 # `--model.init_args.optimizer.options.x`, of which LightningCLI would keep x and forget the other options
-TOO_DEEP = re.compile(r"--((?:model|data)\.(?:init_args\.)?[^.=]+\.[^.=]+)\.[^=]+")
+TOO_DEEP = re.compile(r"--((?:model|data)\.(?:init_args\.)?(?!init_args\.)[^.=]+\.[^.=]+)\.[^=]+")
 
 
 class ConfigCLI(LightningCLI):

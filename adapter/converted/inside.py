@@ -174,7 +174,7 @@ def take_over(owner: EpochBasedTrainer, outer: L.Trainer, around: contextlib.Exi
     around.callback(setattr, outer, "callbacks", callbacks)
     outer.callbacks = [EndingHookCallback(owner), *others, *bar]  # type: ignore[attr-defined]
     LeanTrainer.adopt(outer)
-    if type(outer.profiler) is PassThroughProfiler:
-        outer.profiler = SilentProfiler()
+    if type(outer.profiler) is PassThroughProfiler:  # type: ignore[attr-defined]
+        outer.profiler = SilentProfiler()  # type: ignore[attr-defined]
     outer._accelerator_connector = engine.build_trainer(owner)._accelerator_connector
     outer.strategy.connect(owner.module)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapter.config import Config
+from adapter.config.config_dict import unwrapped
 from adapter.dialects.move import has_room
 from adapter.schema.hook_list import SEMANTIC_KEYS, HookPlan, hook_list, section
 
@@ -104,8 +105,7 @@ def join(sections: Sections) -> dict[str, Any]:
         for argument, key in keys.items():
             if values.get(argument) is not None:
                 _put(config, key, values[argument])
-    for name in REST:
-        config.update({name: copy.deepcopy(sections.model.get(name) or {})})
+    config.update({name: copy.deepcopy(sections.model[name]) for name in REST if sections.model.get(name)})
     _put_hooks(config, sections.hooks)
     return config.to_dict()
 
@@ -157,7 +157,7 @@ def _take(config: Config, key: str) -> Any:
     above, _, name = key.rpartition(".")
     holder = config.safe_get(above) if above else config
     value = holder.pop(name, None) if isinstance(holder, dict) else None
-    return value.to_dict() if hasattr(value, "to_dict") else value
+    return unwrapped(value)
 
 
 def _put(config: Config, key: str, value: Any) -> None:

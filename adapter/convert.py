@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapter.config import yaml12
+from adapter.config import Config, yaml12
 from adapter.config.paths import child
 from adapter.config.writing import portable
 from adapter.converted.sections import HookEntry, Sections, split
 from adapter.converted.text import marked
+from adapter.dialects import detect
 from adapter.errors import ConfigError, Problem
 from adapter.plan import DEFAULT_WORK_DIR, Plan, make_plan
 from adapter.prepare import Prepared
@@ -74,6 +75,17 @@ def lightning_file(prepared: Prepared, seed: int, imports: list[str], trust: boo
     body = yaml12.write(portable(document)).splitlines()
     commented = (f"{line}  # {COMMENTS[line[:-1]]}" if line[:-1] in COMMENTS else line for line in body)
     return HEAD.format(source=prepared.original.filename or "a config") + "\n".join(commented) + "\n"
+
+
+def refuse_run_family(config: Config) -> None:
+    """Refuse a config of the ``run:`` family.
+
+    Raises:
+        ConfigError: It is one.
+    """
+    if detect(config) == "run":
+        found = "a config of the `run:` family, for whose task there is no class in a LightningCLI file"
+        raise ConfigError(Problem("run", found, fix="run it as it is, with `adapter fit`"), config.filename)
 
 
 def _trainer(sections: Sections, plan: Plan) -> dict[str, Any]:

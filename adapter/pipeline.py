@@ -110,9 +110,10 @@ def convert(request: Request) -> str:
     Raises:
         ConfigError: The config cannot be run as written, or holds what such a file cannot.
     """
-    from adapter.convert import DEFAULT_SEED, lightning_file
+    from adapter.convert import DEFAULT_SEED, lightning_file, refuse_run_family
 
     config = load(request.path, request.trust_remote_code)
+    refuse_run_family(config)
     imports = [*request.imports, *declared_imports(config, request.trust_remote_code)]
     import_user_code(imports)
     prepared = prepare(config, options=request.overrides)

@@ -150,6 +150,13 @@ def test_names_what_cannot_be_converted(changes: dict[str, Any], says: str, conf
     assert not config.with_name("lightning.yaml").exists()
 
 
+def test_a_run_config_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (config,) = (ROOT / "configs" / "run").glob("*.yaml")
+    assert main(["convert", str(config), "-o", str(tmp_path / "lightning.yaml")]) == 2
+    assert "run: a config of the `run:` family" in capfd.readouterr().err
+    assert not (tmp_path / "lightning.yaml").exists()
+
+
 def test_names_code_of_a_python_config(config: Path, adapter: Adapter) -> None:
     code = "import json\n" + config.read_text().replace("true", "True").replace("null", "None")
     names = ("task", "model", "dataset", "train", "evaluation")

@@ -62,22 +62,27 @@ def _stream(trainer: EpochBasedTrainer, dataset: Any, file: IO[bytes]) -> int:
     return count
 
 
-def lines(inputs: Any, outputs: Mapping[str, Any]) -> Iterator[bytes]:
+def lines(inputs: Any, outputs: Mapping[str, Any] | list[Any]) -> Iterator[bytes]:
     """One JSON object a sample, each on a line."""
     for row in rows(inputs, outputs):
         yield json.dumps(row, ensure_ascii=False, allow_nan=False, default=str).encode() + b"\n"
 
 
-def rows(inputs: Any, outputs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def rows(inputs: Any, outputs: Mapping[str, Any] | list[Any]) -> Iterator[dict[str, Any]]:
     """One mapping a sample, of the outputs that have a value for each; a loss, which is of the batch, is left out.
 
     Args:
         inputs: The batch.
-        outputs: What the model made of it.
+        outputs: What the model made of it; of a task's list, which has an entry for each sample, those that are no
+            mappings come under ``result``.
 
     Yields:
         Tensors as lists and numbers; what JSON has no number for, such as nan, as None.
     """
+    if isinstance(outputs, list):
+        for entry in outputs:
+            yield _finite(plain(entry if isinstance(entry, Mapping) else {"result": entry}))
+        return
     size = batch_size(inputs)
     columns = {name: plain(value) for name, value in outputs.items() if _length(value) == size}
     for index in range(size):

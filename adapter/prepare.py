@@ -102,7 +102,8 @@ def problems_of(prepared: Prepared, keywords: Mapping[str, Any] | None = None) -
     own = {problem.key: problem for problem in run_problems(prepared.original)}
     if not any(problem.kind == "value" for problem in own.values()):
         for problem in schema.check(prepared.config, keywords, prepared.moves):
-            if problem.key.startswith("run."):  # the rest is about keys that such a config does not have
+            hook, ours = (problem.key.startswith(start) for start in ("run.hooks[", "run."))
+            if hook or (ours and problem.kind != "missing"):  # the rest is about keys that such a config does not have
                 own.setdefault(problem.key, problem)
     line_of = prepared.original.line_of
     found = [at_line(problem, line_of(problem.key)) for problem in own.values()]
@@ -122,7 +123,7 @@ def located(prepared: Prepared) -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
-        config = prepared.config
+        config = prepared.original  # it knows the lines of its file
         problems = [schema.where_written(problem, config, prepared.moves) for problem in error.problems]
         raise ConfigError(problems, error.file or prepared.original.filename) from error
 

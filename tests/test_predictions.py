@@ -16,6 +16,7 @@ NAN = float("nan")
         ({"best": torch.tensor([3, 4]), "text": ["a", "b"]}, [{"best": 3, "text": "a"}, {"best": 4, "text": "b"}]),
         ({"a": np.array([0.5, 0.25]), "loss": torch.tensor(1.0)}, [{"a": 0.5}, {"a": 0.25}]),
         ({"a": torch.tensor([NAN, 1.0], dtype=torch.bfloat16)}, [{"a": None}, {"a": 1.0}]),
+        ([(NAN, torch.tensor([1.0, 2.0])), {"a": np.float32(0.5)}], [{"result": [None, [1.0, 2.0]]}, {"a": 0.5}]),
         ({"of_another_length": torch.zeros(3), "n": 2}, [{}, {}]),
     ],
 )

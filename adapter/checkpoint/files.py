@@ -15,7 +15,7 @@ import torch
 
 from adapter.aside import PART_SUFFIX, written_aside
 from adapter.checkpoint.checksum import Sealed, verify
-from adapter.checkpoint.shards import folder_of, remove_shards, whole_of
+from adapter.checkpoint.shards import folder_of, remove_shards, shards_of, whole_of
 
 STATE_SUFFIX = "_trainer_state.pth"
 WEIGHTS_SUFFIX = ".pth"
@@ -158,6 +158,13 @@ def link_or_copy(source: Path, target: Path) -> None:
             shutil.copyfileobj(original, file)
     finally:
         aside.unlink(missing_ok=True)  # renaming a link onto another link to the same file does nothing
+
+
+def link_shards(prefix: Path, folder: Path) -> None:
+    """Make what lies beside a checkpoint in pieces, if anything does, part of ``folder``, as ``link_or_copy``."""
+    for shards in shards_of(prefix):
+        for file in filter(Path.is_file, shards.rglob("*")):
+            link_or_copy(file, folder / shards.name / file.relative_to(shards))
 
 
 def _numpy_state_types() -> list[Any]:

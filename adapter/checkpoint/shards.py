@@ -98,9 +98,14 @@ def whole_of(path: Path) -> Path:
     return path
 
 
+def shards_of(prefix: Path) -> list[Path]:
+    """The folders of a pair: one, or two while it is saved again."""
+    return list(prefix.parent.glob(f"{glob.escape(prefix.name)}{SUFFIX}*"))
+
+
 def remove_shards(prefix: Path, keep: str | None = None) -> None:
     """Delete the folders of a pair, but for the one named ``keep``."""
-    for folder in prefix.parent.glob(f"{glob.escape(prefix.name)}{SUFFIX}*"):
+    for folder in shards_of(prefix):
         if folder.name != keep:
             shutil.rmtree(folder, ignore_errors=True)  # another process may be at it
 

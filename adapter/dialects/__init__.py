@@ -11,5 +11,5 @@ Dialect = Literal["modelscope", "run"]
 
 
 def detect(config: Mapping[str, Any]) -> Dialect:
-    """The schema a config is written in, told by the top-level keys that only one of them has."""
-    return "run" if any(key in config for key in run.SECTIONS) and "train" not in config else "modelscope"
+    """The schema a config is written in, told by the keys that only one of them has."""
+    return "run" if run.is_written_in(config) and "train" not in config else "modelscope"

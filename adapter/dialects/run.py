@@ -80,6 +80,13 @@ TABLE: Mapping[str, tuple[MoveFate, str, str]] = {
 }
 
 
+def is_written_in(config: Mapping[str, Any]) -> bool:
+    """Whether a config has keys that only this schema has; one whose ``run`` section is missing has, too."""
+    dataset = config.get("dataset")
+    named = isinstance(dataset, Mapping) and any(key in dataset for key in ("train_cfg", "val_cfg"))
+    return named or any(key in config for key in SECTIONS)
+
+
 def to_documented(config: Config) -> tuple[Config, list[Move]]:
     """The documented config that a config of this schema becomes, and where each of its keys went.
 
@@ -112,7 +119,8 @@ def to_documented(config: Config) -> tuple[Config, list[Move]]:
     documented = Config(_without_nulls(whole), filename=config.filename)
     numbered = [Move(key, f"train.hooks[{index}]", "moved") for index, (key, _) in enumerate(listed)]
     deepspeed = Move("run.deepspeed_config", "train.hooks[0].config", "moved")
-    return documented, [*([deepspeed] if uses_deepspeed(run) else ()), *numbered, *_moves()]
+    device = Move("run.device", "device", "moved")  # last: the table has it with a reason
+    return documented, [*([deepspeed] if uses_deepspeed(run) else ()), *numbered, *_moves(), device]
 
 
 def callbacks(run: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

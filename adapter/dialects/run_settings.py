@@ -87,6 +87,16 @@ def uses_deepspeed(run: Mapping[str, Any]) -> bool:
     return run.get("runner") == "deepspeed_runner" or bool(run.get("deepspeed_config"))
 
 
+def two_spellings(config: Mapping[str, Any]) -> Iterator[Problem]:
+    """A problem for each key that is given under both spellings, with two values."""
+    section = config.get("run") or {}
+    for alias, key in ALIASES.items():
+        one, other = section.get(key), section.get(alias)
+        if one is not None and other is not None and one != other:
+            found = f"found {other}, but run.{key}, the same setting, is {one}"
+            yield Problem(f"run.{alias}", found, fix=f"keep one of the two; an override has to be of run.{key}")
+
+
 def differences(config: Mapping[str, Any]) -> Iterator[Problem]:
     """A problem for each value that the run section and ``deepspeed_config`` both give, differently."""
     run = given(config)
@@ -98,9 +108,13 @@ def differences(config: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def iterations(run: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Epochs of a run, and iterations an epoch when the config says them; None for what the data give."""
+    """Epochs of a run, and iterations an epoch when the config says them; None for what the data give.
+
+    ``max_iters`` and ``iters_per_inner_epoch`` count for ``runner_iter``, and where there is no ``max_epoch``.
+    """
     inner, whole = run.get("iters_per_inner_epoch"), run.get("max_iters")
-    if isinstance(inner, int) and isinstance(whole, int) and run.get("runner") == "runner_iter":
+    counted = run.get("runner") == "runner_iter" or run.get("max_epoch") is None
+    if isinstance(inner, int) and isinstance(whole, int) and counted:
         return -(-whole // inner), inner
     return run.get("max_epoch"), run.get("iters_per_epoch")
 

@@ -119,7 +119,8 @@ def refusals_named(owner: EpochBasedTrainer) -> Iterator[None]:
         yield
     except (MisconfigurationException, TypeError, ValueError) as error:
         key = "device" if owner.requested_device else "trainer"
-        raise ConfigError(Problem(key, f"Lightning's Trainer refuses its arguments: {error}")) from error
+        fix = "name what this machine has, such as cpu" if owner.requested_device else ""
+        raise ConfigError(Problem(key, f"Lightning's Trainer refuses its arguments: {error}", fix=fix)) from error
 
 
 def device_arguments(device: str | None) -> dict[str, Any]:

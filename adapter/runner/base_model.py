@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +14,11 @@ from torch import nn
 
 from adapter.checkpoint import files
 from adapter.config import Config, ConfigDict
-from adapter.errors import ConfigError, Problem, nearest
+from adapter.errors import ConfigError, Problem, nearest, reason_of
 
+LOGGER = logging.getLogger("adapter")
 M = TypeVar("M", bound="BaseModel")
+NOT_ARGUMENTS = ("arch", "model_type", "load_finetuned", "finetuned", "load_pretrained", "pretrained")
 
 
 class BaseModel(nn.Module):
@@ -32,8 +35,7 @@ class BaseModel(nn.Module):
     @classmethod
     def from_config(cls: type[M], cfg: Mapping[str, Any]) -> M:
         """The model that a config's ``model`` section describes; its keys, less ``arch``, are arguments by default."""
-        own = ("arch", "model_type", "load_finetuned", "finetuned", "load_pretrained", "pretrained")
-        return cls(**{key: value for key, value in cfg.items() if key not in own})
+        return cls(**{key: value for key, value in cfg.items() if key not in NOT_ARGUMENTS})
 
     @classmethod
     def default_config_path(cls, model_type: str) -> str:
@@ -111,10 +113,21 @@ class BaseModel(nn.Module):
 
         Raises:
             FileNotFoundError: No such file; nothing is downloaded.
-            ValueError: It cannot be loaded.
+            ValueError: It cannot be loaded, a shape does not fit, or it holds nothing that this model has.
         """
         found = files.load(Path(url_or_filename))
-        return self.load_state_dict(found.get("model", found), strict=False)
+        weights = found.get("model", found) if isinstance(found, Mapping) else None
+        known = self.state_dict().keys()
+        if not isinstance(weights, Mapping) or (weights and not known & weights.keys()):
+            raise ValueError(f"'{url_or_filename}' holds no weight of the model: no name in it is one of the model's")
+        try:
+            matched = self.load_state_dict(weights, strict=False)
+        except RuntimeError as error:
+            raise ValueError(f"'{url_or_filename}' does not fit the model: {reason_of(error)}") from error
+        LOGGER.info(
+            "%d of the model's %d weights are from %s", len(known & weights.keys()), len(known), url_or_filename
+        )
+        return matched
 
     def load_checkpoint_from_config(self, cfg: Mapping[str, Any]) -> None:
         """Load the weights that a ``model`` section asks for.

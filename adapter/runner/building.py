@@ -12,6 +12,7 @@ from adapter.config import ConfigDict
 from adapter.errors import ConfigError, Problem
 from adapter.registry import check_arguments
 from adapter.runner.base_dataset import BaseDataset
+from adapter.runner.base_model import NOT_ARGUMENTS as NO_MODEL_ARGUMENTS
 from adapter.runner.base_model import BaseModel
 from adapter.runner.base_processor import BaseProcessor
 from adapter.runner.base_task import BaseTask
@@ -27,12 +28,12 @@ def load_processor(name: str, cfg: Mapping[str, Any] | None = None, key: str = "
     Args:
         name: As it was registered.
         cfg: Its arguments.
-        key: Where the name stands in the config, for error messages.
+        key: Where the arguments stand in the config, for error messages: beside the name, or below ``cfg``.
 
     Raises:
         ConfigError: Unknown name, or arguments that it does not take.
     """
-    cls = registry.resolve("processor", name, f"{key}.name" if key else "name")
+    cls = registry.resolve("processor", name, f"{key.removesuffix('.cfg')}.name" if key else "name")
     if not _has_own_from_config(cls, BaseProcessor):
         check_arguments(cls, cfg or {}, key)
     processor: BaseProcessor = cls.from_config(ConfigDict(cfg or {}))
@@ -68,10 +69,13 @@ def build_model(cfg: Mapping[str, Any]) -> BaseModel:
     """The model of a config's ``model`` section, on top of its ``model_type``'s defaults, with its weights.
 
     Raises:
-        ConfigError: Unknown ``arch`` or ``model_type``, or weights that are not there.
+        ConfigError: Unknown ``arch`` or ``model_type``, arguments that the model does not take, or weights that are
+            not there.
     """
     cls = registry.resolve("model", cfg.get("arch"), "model.arch")
     whole = cls.config_with_defaults(cfg)
+    if not _has_own_from_config(cls, BaseModel):
+        check_arguments(cls, {key: value for key, value in whole.items() if key not in NO_MODEL_ARGUMENTS}, "model")
     model: BaseModel = cls.from_config(whole)
     if not model.weights_asked_for:
         model.load_checkpoint_from_config(whole)
@@ -143,8 +147,9 @@ def _processor(cfg: Any, key: str) -> BaseProcessor:
     """``{name, cfg: {...}}``, ``{name, **arguments}``, or nothing for one that changes nothing."""
     if not cfg:
         return BaseProcessor()
-    arguments = cfg.get("cfg", {name: value for name, value in cfg.items() if name != "name"})
-    return load_processor(cfg["name"], arguments, key)
+    if "cfg" in cfg:
+        return load_processor(cfg["name"], cfg["cfg"], f"{key}.cfg")
+    return load_processor(cfg["name"], {name: value for name, value in cfg.items() if name != "name"}, key)
 
 
 def _has_own_from_config(cls: Any, base: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from adapter.checkpoint import files
+from adapter.checkpoint.shards import KEY, remove_shards
 from adapter.checkpoint.state import trainer_state
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def save(trainer: RunTrainer, path: Path) -> None:
     }
     if trainer.is_main_process:
         files.save(saved, path)
+        remove_shards(path.with_suffix(""), keep=(saved["optimizer"] or {}).get(KEY))  # of an older file of its name
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from adapter.errors import ConfigError, Problem
 from adapter.failures import shared_failures
 from adapter.metrics.metric import plain
 from adapter.plan import settle_work_dir
-from adapter.prepare import load, prepare
+from adapter.prepare import load, located, prepare
 from adapter.registry import CALLBACKS
 from adapter.run_log import console_logger
 from adapter.runner import building, checkpoint_file
@@ -162,7 +162,12 @@ class RunTrainer(EpochBasedTrainer):
 
         After training the test splits are evaluated with the best weights.
         """
-        path = checkpoint_path or self.run.get("resume_ckpt_path")
+        asked = self.run.get("resume_ckpt_path")
+        if asked and not checkpoint_path and not Path(asked).is_file():
+            fix = "name a checkpoint_<epoch>.pth that is there"
+            with located(self._prepared):
+                raise ConfigError(Problem("run.resume_ckpt_path", f"no checkpoint at '{asked}'", fix=fix))
+        path = checkpoint_path or asked
         if self.run.evaluate:
             self._evaluate_only(path)
             return
@@ -320,8 +325,7 @@ class RunTrainer(EpochBasedTrainer):
 
     def _load_when_training_begins(self, path: str, load_all_state: bool, strict: bool) -> None:
         if not Path(path).is_file():
-            fix = "name a checkpoint_<epoch>.pth that is there"
-            raise ConfigError(Problem("run.resume_ckpt_path", f"no checkpoint at '{path}'", fix=fix))
+            raise FileNotFoundError(f"no checkpoint at '{path}'")
         self.register_hook(RunResumeHook(Path(path), load_all_state))
 
 

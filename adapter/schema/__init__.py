@@ -64,5 +64,7 @@ def where_written(problem: Problem, config: Config, moves: Sequence[Move]) -> Pr
     """The problem with the key as the user spelled it, and its line."""
     move = next((move for move in moves if move.to and covers(move.to, problem.key)), None)
     if move:
-        problem = replace(problem, key=move.key + problem.key[len(move.to) :])
+        problem = replace(
+            problem, key=move.key + problem.key[len(move.to) :], fix=problem.fix.replace(move.to, move.key)
+        )
     return at_line(problem, config.line_of(problem.key))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from adapter.config import ConfigDict
 from adapter.dialects.run import callbacks
-from adapter.dialects.run_settings import differences, iterations, settings
+from adapter.dialects.run_settings import differences, iterations, settings, two_spellings
 from adapter.errors import ConfigError, Problem
 from adapter.registry import CALLBACKS, check_arguments
 from adapter.runner.registration import registry
@@ -58,8 +59,7 @@ def keys_are_given(config: Mapping[str, Any]) -> Iterator[Problem]:
         if run.get("batch_size_val") is None:
             yield _missing("run.batch_size_val", "an integer of 1 or more")
         return
-    if iterations(run)[0] is None:
-        yield _missing("run.max_epoch", "an integer of 1 or more; or max_iters and iters_per_inner_epoch")
+    yield from _length(run)
     for key, allowed in (("batch_size", "an integer of 1 or more"), ("init_lr", "a number of 0 or more")):
         if run.get(key) is None:
             yield _missing(f"run.{key}", allowed)
@@ -81,7 +81,10 @@ def data_are_named(config: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _processors(entry, key)
     for name, entry in (config.get("datasets") or {}).items():
         yield from _named("dataset", name, f"datasets.{name}")
-        yield from _processors(entry if isinstance(entry, Mapping) else {}, f"datasets.{name}")
+        if entry is not None and not isinstance(entry, Mapping):
+            yield Problem(f"datasets.{name}", f"found {entry!r}", "a mapping, or nothing")
+            continue
+        yield from _processors(entry or {}, f"datasets.{name}")
 
 
 def names_exist(config: Mapping[str, Any]) -> Iterator[Problem]:
@@ -113,19 +116,34 @@ RULES: tuple[Rule, ...] = (
     names_exist,
     data_are_named,
     callbacks_take_their_arguments,
+    two_spellings,
     differences,
 )
+
+
+def _length(run: ConfigDict) -> Iterator[Problem]:
+    """A run is as long as its epochs, or as its iterations in stretches of so many."""
+    allowed = "an integer of 1 or more"
+    absent = [key for key in ("max_iters", "iters_per_inner_epoch") if run.get(key) is None]
+    if len(absent) == 1 and (run.runner == "runner_iter" or iterations(run)[0] is None):
+        yield _missing(f"run.{absent[0]}", allowed)
+    elif iterations(run)[0] is None:
+        yield _missing("run.max_epoch", f"{allowed}; or max_iters and iters_per_inner_epoch")
 
 
 def _processors(entry: Mapping[str, Any], key: str) -> Iterator[Problem]:
     for item in PROCESSORS:
         chosen = entry.get(item)
+        if chosen and not isinstance(chosen, Mapping):
+            yield Problem(f"{key}.{item}", f"found {chosen!r}", "a mapping with the name of a processor")
         if not isinstance(chosen, Mapping):
             continue
         modes = {f"{key}.{item}": chosen} if "name" in chosen else {f"{key}.{item}.{k}": v for k, v in chosen.items()}
         for where, processor in modes.items():
             if isinstance(processor, Mapping) and processor.get("name"):
                 yield from _named("processor", processor["name"], f"{where}.name")
+            elif processor and not isinstance(processor, Mapping):
+                yield Problem(where, f"found {processor!r}", "a mapping with the name of a processor")
             elif processor:
                 yield _missing(f"{where}.name", "the name of a processor")
 

@@ -14,6 +14,8 @@ from adapter.schema.locate import locate
         ({"env": {"cache_root": "x"}}, "run"),
         ({"train": {}, "run": "my own"}, "modelscope"),
         ({"dataset": {}, "model": {}}, "modelscope"),
+        ({"dataset": {"train_cfg": {}}, "model": {}}, "run"),
+        ({"dataset": {"train_cfg": {}}, "train": {}}, "modelscope"),
         ({}, "modelscope"),
     ],
 )

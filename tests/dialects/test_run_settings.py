@@ -4,7 +4,7 @@ import pytest
 
 from adapter.config.config import Config
 from adapter.dialects.run import to_documented
-from adapter.dialects.run_settings import differences, iterations, precision, settings
+from adapter.dialects.run_settings import differences, iterations, precision, settings, two_spellings
 
 DEEPSPEED = {
     "train_micro_batch_size_per_gpu": 2,
@@ -50,6 +50,18 @@ def test_a_value_that_is_given_twice_must_be_the_same():
 
 
 @pytest.mark.parametrize(
+    ("run", "keys"),
+    [
+        ({"batch_size": 2, "batch_size_train": 3, "batch_size_val": 4, "batch_size_eval": 4}, ["run.batch_size_train"]),
+        ({"num_worker": 0, "num_workers": 2, "batch_size_eval": 1}, ["run.num_workers"]),
+        ({"num_worker": None, "num_workers": 2}, []),
+    ],
+)
+def test_two_spellings_of_a_key_must_agree(run, keys):
+    assert [problem.key for problem in two_spellings({"run": run})] == keys
+
+
+@pytest.mark.parametrize(
     ("run", "want"),
     [
         ({"max_epoch": 3}, (3, None)),
@@ -57,6 +69,8 @@ def test_a_value_that_is_given_twice_must_be_the_same():
         ({"runner": "runner_iter", "max_iters": 25, "iters_per_inner_epoch": 10}, (3, 10)),
         ({"runner": "runner_iter", "max_iters": 20, "iters_per_inner_epoch": 10}, (2, 10)),
         ({"runner": "runner_iter", "max_iters": 20}, (None, None)),
+        ({"max_iters": 20, "iters_per_inner_epoch": 10}, (2, 10)),
+        ({"max_epoch": 3, "max_iters": 20, "iters_per_inner_epoch": 10}, (3, None)),
     ],
 )
 def test_iterations(run, want):

@@ -14,7 +14,7 @@ from torch import nn
 
 from adapter import ConfigError
 from adapter.runner import BaseModel, BaseProcessor, layer_decay_groups, load_processor, registry, setup_task
-from adapter.runner.building import build_model
+from adapter.runner.building import build_model, build_splits
 from adapter.runner.endless_sampler import EndlessSampler
 from tests.runner import tiny  # noqa: F401  # registers what the tests name
 
@@ -62,6 +62,32 @@ def test_finetuned_weights_are_loaded(tmp_path: Path) -> None:
             build_model({**cfg, "finetuned": path})
 
 
+@pytest.mark.parametrize(
+    ("saved", "said"),
+    [
+        ({"net.layer.bias": torch.zeros(2)}, "no name in it is one of the model's"),
+        ([1, 2], "no name in it is one of the model's"),
+        ({"layer.bias": torch.zeros(3)}, "does not fit the model: .*layer.bias"),
+    ],
+)
+def test_weights_of_something_else_are_refused(tmp_path: Path, saved: Any, said: str) -> None:
+    torch.save(saved, tmp_path / "other.pth")
+    with pytest.raises(ValueError, match=f"other.pth' .*{said}"):
+        WithDefaults(2).load_checkpoint(tmp_path / "other.pth")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"size": 2, "wid": True}, r"model\.wid: WithDefaults takes no argument 'wid'.*Did you mean 'wide'"),
+        ({"finetuned": ""}, r"model\.size: WithDefaults needs 'size'"),
+    ],
+)
+def test_a_model_takes_its_arguments(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build_model({"arch": "with_defaults", **arguments})
+
+
 @pytest.mark.parametrize("name", ["image_train_processor", "image_eval_processor"])
 def test_images_become_normalized_tensors(name: str) -> None:
     processor = load_processor(name, {"image_size": 12, "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]})
@@ -71,6 +97,10 @@ def test_images_become_normalized_tensors(name: str) -> None:
 
 
 def test_processors_that_are_wrong_or_none_at_all() -> None:
+    transform = {"name": "image_eval_processor", "cfg": {"image_sise": 3}}
+    config = {"dataset": {"val_cfg": {"name": "map_data", "transform": transform}}}
+    with pytest.raises(ConfigError, match=r"val_cfg\.transform\.cfg\.image_sise"):
+        build_splits(config, ["val"], training=False)
     with pytest.raises(ConfigError, match=r"image_sise.*Did you mean 'image_size'"):
         load_processor("image_eval_processor", {"image_sise": 3})
     assert BaseProcessor.from_config()("as it is") == "as it is"

@@ -48,6 +48,18 @@ def test_nothing_is_wrong_with_a_good_config():
         ({"run.warmup_scope": "all"}, "run.warmup_scope", "epoch, global"),
         ({"run.hooks": [{"type": "EarlyStopHok"}]}, "run.hooks[0].type", "Did you mean 'EarlyStopHook'?"),
         ({"run.hooks": [{"type": "IterTimerHook"}, {"type": "EarlyStopping"}]}, "run.hooks[1].monitor", "needs"),
+        ({"run.hooks": [{"typ": "x"}]}, "run.hooks[0].type", "add the type to run.hooks[0]"),
+        ({"run.batch_size_train": 8}, "run.batch_size_train", "found 8, but run.batch_size, the same setting, is 4"),
+        ({"run.runner": "runner_iter", "run.max_iters": 9}, "run.iters_per_inner_epoch", "not given"),
+        ({"run.max_epoch": None, "run.iters_per_inner_epoch": 9}, "run.max_iters", "not given"),
+        ({"run": None}, "run", "the section is missing"),
+        ({"dataset.train_cfg.transform": "image"}, "dataset.train_cfg.transform", "found 'image'; allowed: a mapping"),
+        ({"dataset": None, "datasets": {"map_data": "x"}}, "datasets.map_data", "found 'x'; allowed: a mapping"),
+        (
+            {"dataset": None, "datasets": {"map_data": {"vis_processor": {"eval": "image"}}}},
+            "datasets.map_data.vis_processor.eval",
+            "found 'image'; allowed: a mapping",
+        ),
         ({"run.hooks": [{"type": "OptimizerHook"}]}, "run.hooks[0].type", "would run beside"),
         ({"dataset.train_cfg.name": "map_dta"}, "dataset.train_cfg.name", "Did you mean 'map_data'?"),
         ({"dataset.val_cfg.transform": {"name": "image_eval"}}, "dataset.val_cfg.transform.name", "image_eval_proc"),
@@ -59,6 +71,10 @@ def test_nothing_is_wrong_with_a_good_config():
 def test_a_problem_names_its_key(changes, key, said):
     found = problems(changes)
     assert said in found[key]
+
+
+def test_what_is_missing_is_said_once():
+    assert list(problems({"run.max_epoch": None, "run.iters_per_inner_epoch": 9})) == ["run.max_iters"]
 
 
 def test_an_evaluation_needs_less():

@@ -52,6 +52,7 @@ class RunResumeHook(Hook):
         best = path.with_name(BEST)
         if trainer.is_main_process and best.is_file() and trainer.best_epoch is not None:
             files.link_or_copy(best, Path(trainer.work_dir, BEST))
+            files.link_shards(best.with_suffix(""), Path(trainer.work_dir))
         trainer.logger.info("Training goes on from %s: epoch %d, iteration %d", path, trainer.epoch, trainer.iter)
 
     @staticmethod

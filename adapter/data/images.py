@@ -55,8 +55,8 @@ class ImageDataset(Dataset[dict[str, Any]]):
         return {"image": read_image(path), "label": number}
 
     def label_values(self) -> list[Any]:
-        """The distinct labels of the data, as they have them."""
-        return list(dict.fromkeys(self._values))
+        """The distinct labels of the data, as they have them; where they are numbers, every one up to the largest."""
+        return list(dict.fromkeys(self._values)) if self.labels else [*range(max(self._values) + 1)]
 
     def _unreadable(self) -> dict[int, str]:
         """Sample number to reason of each image that cannot be read."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -38,6 +39,8 @@ class ImageClassifier(TorchvisionModel):
             gives.
         pretrained: A file of weights, or true for those that torchvision downloads.
         num_classes: The head's by default.
+        num_labels: Labels of the data, when they are known; the classes, where nothing says how many.
+        base_dir: Folder that a relative ``pretrained`` starts from; the current one by default.
 
     Raises:
         ConfigError: A backbone or head that torchvision does not have.
@@ -49,13 +52,15 @@ class ImageClassifier(TorchvisionModel):
         head: Mapping[str, Any],
         pretrained: str | bool | None = None,
         num_classes: int | None = None,
+        num_labels: int | None = None,
+        base_dir: str | Path | None = None,
     ) -> None:
         name = _backbone_name(backbone)
         problems = [*_backbone_problems(backbone), *_head_problems(head)]
         if problems:
             raise ConfigError(problems)
         weights = "DEFAULT" if pretrained is True else pretrained or None
-        super().__init__(name, num_classes, head, weights)
+        super().__init__(name, num_classes, head, weights, num_labels, base_dir)
         _check_width(self.net, head.get("in_channels"))
         if _norm(backbone) == "SyncBN" and torch.cuda.is_available() and int(os.environ.get("WORLD_SIZE", "1")) > 1:
             self.net = nn.SyncBatchNorm.convert_sync_batchnorm(self.net)

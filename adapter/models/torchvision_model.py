@@ -31,6 +31,9 @@ class TorchvisionModel(nn.Module):
         weights: Where to start from: a file of a ``state_dict``, or a name such as ``DEFAULT`` of weights that
             torchvision downloads. Layers of another shape, as the last one for other classes, stay as they are. Random
             by default.
+        num_labels: Labels of the data, when they are known; the classes, where neither ``num_classes`` nor the head
+            says how many.
+        base_dir: Folder that a relative ``weights`` starts from; the current one by default.
         arguments: For the model's own constructor, such as ``dropout``.
 
     Attributes:
@@ -38,7 +41,7 @@ class TorchvisionModel(nn.Module):
         num_classes: Classes to tell apart.
 
     Raises:
-        ConfigError: An unknown model, loss or weights, or arguments that are refused.
+        ConfigError: An unknown model, loss or weights, fewer classes than labels, or arguments that are refused.
     """
 
     def __init__(
@@ -47,6 +50,8 @@ class TorchvisionModel(nn.Module):
         num_classes: int | None = None,
         head: Mapping[str, Any] | None = None,
         weights: str | None = None,
+        num_labels: int | None = None,
+        base_dir: str | Path | None = None,
         **arguments: Any,
     ) -> None:
         super().__init__()
@@ -55,11 +60,11 @@ class TorchvisionModel(nn.Module):
         if name not in known:
             found = f"torchvision has no classifier '{name}'"
             raise ConfigError(Problem("name", found, ", ".join(known), nearest(name, known), kind="name"))
-        self.num_classes = _count_classes(num_classes, head or {})
+        self.num_classes = _count_classes(num_classes, head or {}, num_labels)
         self.loss = build_loss(head or {})
         self.net: nn.Module = models.get_model(name, weights=None, num_classes=self.num_classes, **arguments)
         if weights:
-            take_weights(self.net, _read_weights(models, name, weights), weights)
+            take_weights(self.net, _read_weights(models, name, weights, base_dir), weights)
 
     def forward(
         self,
@@ -119,24 +124,28 @@ def take_weights(net: nn.Module, weights: Mapping[str, Any], source: str) -> Non
             logger.warning("weights from %s: %s %s", source, ", ".join(names), what)
 
 
-def _count_classes(given: int | None, head: Mapping[str, Any]) -> int:
-    count = head.get("num_classes") if given is None else given
-    key = "head.num_classes" if given is None else "num_classes"
+def _count_classes(given: int | None, head: Mapping[str, Any], labels: int | None) -> int:
+    """Classes that the model's section asks for, else as many as there are labels."""
+    key, count = ("head.num_classes", head.get("num_classes")) if given is None else ("num_classes", given)
+    count = labels if count is None else count
     if count is None:
         fix = "add head: {num_classes: N} to the model"
         raise ConfigError(Problem(key, "not given", "an integer of 1 or more", fix=fix, kind="missing"))
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ConfigError(Problem(key, f"found {count!r}", "an integer of 1 or more"))
+    if labels is not None and labels > count:
+        raise ConfigError(Problem(key, f"found {count}, but the data have {labels} labels", f"{labels} or more"))
     return count
 
 
-def _read_weights(models: ModuleType, name: str, weights: str) -> Mapping[str, Any]:
+def _read_weights(models: ModuleType, name: str, weights: str, base_dir: str | Path | None) -> Mapping[str, Any]:
     """Name to tensor, of a file, or of torchvision's weights for a model."""
     known = {each.name: each for each in models.get_model_weights(name)}
     known["DEFAULT"] = models.get_model_weights(name).DEFAULT
+    path = Path(base_dir or ".", weights)
     try:
-        if Path(weights).is_file():
-            read = files.load(Path(weights), "weights")
+        if path.is_file():
+            read = files.load(path, "weights")
             return read["state_dict"] if isinstance(read.get("state_dict"), Mapping) else read
         if weights in known:
             return known[weights].get_state_dict(progress=False)

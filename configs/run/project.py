@@ -1,6 +1,7 @@
 """What configs/run/digits.yaml names: images in a folder for each class, and a small convolutional network.
 
-The images are made from the tables in configs/data when their folder is not there; this file does so on its own, too:
+The configs in configs/images read the same images. They are made from the tables in configs/data when their folder is
+not there; this file does so on its own, too:
 
     python configs/run/project.py work_dir/digit_images
 """
@@ -27,16 +28,20 @@ TABLES = Path(__file__).parents[1] / "data"
 def write_images(split: str, root: Path) -> None:
     """Write the table of a split as ``root/<digit>/<row>.png``: 8x8 gray pixels, 0 to 16 in the table, 0 to 255.
 
-    The folder is there whole or not at all, also when several processes make it.
+    The folder is there whole or not at all, also when several processes make it. ``<split>.txt`` beside it lists the
+    images: a line is ``<digit>/<row>.png <digit>``.
     """
     root.parent.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(dir=root.parent))
+    lines = []
     with (TABLES / f"digits_{split}.csv").open(newline="") as table:
         for number, row in enumerate(csv.DictReader(table)):
             folder = aside / row["label"]
             folder.mkdir(exist_ok=True)
             pixels = bytes(min(int(float(value)) * 16, 255) for name, value in row.items() if name != "label")
             Image.frombytes("L", (8, 8), pixels).save(folder / f"{number:04}.png")
+            lines.append(f"{row['label']}/{number:04}.png {row['label']}\n")
+    root.with_suffix(".txt").write_text("".join(lines))
     try:
         aside.rename(root)
     except OSError:  # another process was first

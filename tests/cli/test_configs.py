@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +34,27 @@ def test_quickstart(tmp_path: Path) -> None:
         assert names == {"configuration.json", "eval_result.txt", "pytorch_model.bin"}
     best = json.loads((tmp_path / "output_best" / "eval_result.txt").read_text())
     assert best["accuracy"] == pytest.approx(max(scores), abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def digit_images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that configs/run/project.py makes."""
+    folder = tmp_path_factory.mktemp("images") / "digit_images"
+    script = [sys.executable, str(ROOT / "configs" / "run" / "project.py"), str(folder)]
+    subprocess.run(script, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return folder
+
+
+@pytest.mark.parametrize("name", ["digits", "easycv"])
+def test_images_in_files(name: str, tmp_path: Path, digit_images: Path) -> None:
+    """The configs that read images, for a few iterations."""
+    path = tmp_path / f"{name}.yaml"
+    text = (ROOT / "configs" / "images" / path.name).read_text()
+    assert text.count("../../work_dir/digit_images") >= 2
+    path.write_text(text.replace("../../work_dir/digit_images", str(digit_images)))
+    few = ["train.max_epochs=1", "train.train_iters_per_epoch=4", "evaluation.val_iters_per_epoch=2"]
+    assert main(["fit", str(path), "--work-dir", str(tmp_path / "work"), "--strict", *few]) == 0
+    assert log_of(tmp_path / "work")[-1]["mode"] == "eval"
 
 
 def test_a_run_config_with_images(tmp_path: Path, adapter: Adapter) -> None:

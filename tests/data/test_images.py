@@ -48,6 +48,8 @@ def test_a_list_of_images(tmp_path, cls, written, labels, expected):
     else:
         dataset = cls(labels=labels, base_dir=tmp_path, **where)
     assert labels_of(dataset) == expected
+    numbered = written is NUMBERS and not labels
+    assert dataset.label_values() == ([0, 1, 2, 3, 4, 5] if numbered else [str(name) for name in written.values()])
     assert dataset[0]["image"].getpixel((5, 5)) == COLORS["blue"]
 
 

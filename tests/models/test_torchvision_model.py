@@ -68,11 +68,20 @@ def test_further_classifiers_count_while_they_train():
     assert torch.equal(ours(images, LABEL)["loss"], cross_entropy(ours.net(images), LABEL))
 
 
+@pytest.mark.parametrize(("labels", "classes"), [(None, 5), (3, 5), (5, 5)])
+def test_as_many_classes_as_the_head_says(labels, classes):
+    assert model(num_labels=labels).num_classes == classes
+
+
+def test_as_many_classes_as_labels():
+    assert model(head={"label_smooth": 0.1}, num_labels=7)(IMAGES)["logits"].shape == (2, 7)
+
+
 def test_weights_of_a_file_where_they_fit(tmp_path, caplog):
     source = model(num_classes=7).net.state_dict()
     torch.save(source, tmp_path / "weights.pth")
     with caplog.at_level(logging.WARNING, "adapter"):
-        ours = model(weights=str(tmp_path / "weights.pth")).net.state_dict()
+        ours = model(weights="weights.pth", base_dir=tmp_path).net.state_dict()
     other = {name for name in ours if not (ours[name].shape == source[name].shape and ours[name].equal(source[name]))}
     assert other == {"classifier.1.weight", "classifier.1.bias"}
     (message,) = caplog.messages
@@ -85,6 +94,8 @@ def test_weights_of_a_file_where_they_fit(tmp_path, caplog):
         ({"name": "resnet19"}, "model.name", "Did you mean 'resnet1"),
         ({"head": {}}, "model.head.num_classes", "not given"),
         ({"num_classes": 0}, "model.num_classes", "found 0"),
+        ({"num_labels": 6}, "model.head.num_classes", "found 5, but the data have 6 labels"),
+        ({"num_classes": 3, "num_labels": 6}, "model.num_classes", "6 or more"),
         ({"head": {"num_classes": 5, "los": "x"}}, "model.head.los", "'loss'"),
         ({"weights": "DEFALT"}, "model.weights", "'DEFAULT'"),
         ({"weights": "other.pth"}, "model.weights", "none of the model's"),

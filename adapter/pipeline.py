@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,13 +55,17 @@ def fit(request: Request) -> EpochBasedTrainer:
     """Train what a config file describes.
 
     Raises:
-        ConfigError: The config cannot be run as written; nothing has been written to disk.
-        FileNotFoundError: No such checkpoint to go on from.
+        ConfigError: The config cannot be run as written, or there is no whole checkpoint to go on from; nothing has
+            been written to disk.
+        ValueError: A checkpoint of another model or optimizer.
     """
     if request.weights_only and request.resume is None:
         raise ConfigError(Problem("--weights-only", "no checkpoint is given", fix="name one with --resume"))
     trainer = build(request)
-    checkpoint = trainer.resume_point(request.resume, request.weights_only) if request.resume else None
+    checkpoint = None
+    if request.resume:
+        with checkpoint_given_by("--resume", request.resume):
+            checkpoint = trainer.resume_point(request.resume, request.weights_only)
     trainer.train(checkpoint, load_all_state=not request.weights_only)
     return trainer
 
@@ -69,10 +74,13 @@ def validate(request: Request, checkpoint: str | None = None) -> dict[str, Any]:
     """Evaluate what a config file describes, with a checkpoint's weights; returns name to value.
 
     Raises:
-        ConfigError: The config cannot be run as written.
-        FileNotFoundError: No such checkpoint.
+        ConfigError: The config cannot be run as written, or there is no such checkpoint of this model.
     """
-    return build(request).evaluate(checkpoint_path=checkpoint, strict=True)
+    trainer = build(request)
+    if checkpoint is not None:
+        with checkpoint_given_by("--ckpt", checkpoint):
+            trainer.load_checkpoint(checkpoint, strict=True)
+    return trainer.evaluate()
 
 
 def predict(request: Request, checkpoint: str, out: str) -> int:
@@ -81,16 +89,29 @@ def predict(request: Request, checkpoint: str, out: str) -> int:
     The file is there whole or not at all.
 
     Raises:
-        ConfigError: The config cannot be run as written, has no evaluation data, or ``out`` is no file to write.
-        FileNotFoundError: No such checkpoint.
+        ConfigError: The config cannot be run as written, has no evaluation data, ``out`` is no file to write, or there
+            is no such checkpoint of this model.
     """
     if Path(out).is_dir():
         raise ConfigError(Problem("--out", f"'{out}' is a folder", fix="name a file"))
     trainer = build(request)
-    trainer.load_checkpoint(checkpoint, strict=True)
+    with checkpoint_given_by("--ckpt", checkpoint):
+        trainer.load_checkpoint(checkpoint, strict=True)
     from adapter.predictions import write_predictions
 
     return write_predictions(trainer, Path(out))
+
+
+@contextlib.contextmanager
+def checkpoint_given_by(option: str, path: str) -> Iterator[None]:
+    """A block that takes a checkpoint named on the command line; what is wrong with it is the option's problem."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except (FileNotFoundError, ValueError) as error:
+        text = str(error)
+        raise ConfigError(Problem(option, text if path in text or path == "last" else f"'{path}': {text}")) from error
 
 
 def explain(request: Request) -> Explanation:

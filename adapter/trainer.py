@@ -495,10 +495,15 @@ class EpochBasedTrainer(TrainerSteps):
         Raises:
             ConfigError: It is no pair, and not only its weights are wanted.
             FileNotFoundError: There is none.
+            ValueError: It is damaged.
         """
         if resume == "last":
             return str(files.newest_pair(Path(self.checkpoint_folder)))
-        if not weights_only and files.pair(resume)[1] is None:
+        weights, state = files.pair(resume)
+        files.load(weights, mmap=True)
+        if state is not None and not weights_only:
+            files.load(state, "trainer state", mmap=True)
+        if not weights_only and state is None:
             found = f"'{resume}' has no trainer state beside it, so there is no run to go on with"
             fix = "name a pair, X.pth with X_trainer_state.pth; or add --weights-only"
             raise ConfigError(Problem("--resume", found, fix=fix))

@@ -7,6 +7,7 @@ import logging
 import os
 import pickle
 import shutil
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,8 +80,15 @@ def load(path: Path, what: str = "checkpoint", mmap: bool = False) -> Any:
         reason = "it is damaged, or holds objects that would run code"
         raise ValueError(f"cannot load the {what} '{path}': {reason}") from error
     except Exception as error:  # torch raises a dozen kinds for a damaged file
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise ValueError(f"cannot load the {what} '{path}': {reason}") from error
+        raise ValueError(f"cannot load the {what} '{path}': {_reason(path, error)}") from error
+
+
+def _reason(path: Path, error: Exception) -> str:
+    """Why a file cannot be loaded; of one that is no zip file torch says nothing that helps."""
+    with contextlib.suppress(zipfile.BadZipFile):  # raised for some that were changed at their end
+        if path.suffix != ".safetensors" and not zipfile.is_zipfile(path):
+            return "it was cut short, or is no checkpoint"
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:

@@ -90,7 +90,7 @@ def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Ma
     if own.get("optimizer", used) != used:
         raise ValueError(
             f"'{path}' holds the state of {own['optimizer']}, but this run uses {used}; use the same "
-            "optimizer, or start from the weights only (load_all_state=False)"
+            "optimizer, or start from the weights only (--weights-only, or load_all_state=False)"
         )
     for name, stepper in (("optimizer", trainer.optimizer), ("lr_scheduler", trainer.lr_scheduler)):
         if stepper is None or state.get(name) is None:

@@ -55,3 +55,6 @@ class LoadCheckpointHook(Hook):
         trainer.logger.info(
             "Training goes on from %s: epoch %d, iteration %d", weights, trainer.epoch + 1, trainer.iter
         )
+        if trainer.iter >= trainer.max_iters:
+            told = "The run of %s has had its %d epochs: nothing is left to train; a larger max_epochs extends it"
+            trainer.logger.warning(told, weights, trainer.max_epochs)

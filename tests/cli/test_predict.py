@@ -39,7 +39,7 @@ def test_one_line_a_sample_in_the_order_of_the_data(order: str, run: Path, confi
     ("changes", "words", "status", "text"),
     [
         ({"dataset.val": None, "evaluation.period": None}, [], 2, "dataset.val: there is no data set to predict"),
-        ({}, ["--ckpt", "gone.pth"], 1, "no checkpoint at 'gone.pth'"),
+        ({}, ["--ckpt", "gone.pth"], 2, "no checkpoint at 'gone.pth'"),
         ({}, ["--out", "."], 2, "--out: '.' is a folder"),
     ],
 )

@@ -26,6 +26,12 @@ def test_goes_on_with_the_run(tmp_path, finished, name):
     assert [line for line in messages(tmp_path) if line.startswith("Training goes on from")]
 
 
+def test_says_that_nothing_is_left_to_train(tmp_path, finished):
+    trainer = run(tmp_path, epochs=2, callbacks=[LoadCheckpointHook(str(finished[0] / "epoch_2"))])
+    assert (trainer.epoch, weights_of(trainer)) == (2, finished[1][1])
+    assert [line for line in messages(tmp_path) if "had its 2 epochs: nothing is left to train" in line]
+
+
 @pytest.mark.parametrize(
     ("name", "settings"),
     [("epoch_2.pth", {"load_all_state": False}), ("output/pytorch_model.bin", {})],

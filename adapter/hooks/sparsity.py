@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,11 @@ class SparsityHook(Hook):
         self.schedule = {name: given.get(name, default) for name, default in SCHEDULE.items()}
 
     def register_processor(self, trainer: EpochBasedTrainer) -> None:
-        """Before training, and before a strategy has wrapped the model: make the linear layers sparse."""
+        """Before training, and before a strategy has wrapped the model: make the linear layers sparse.
+
+        Raises:
+            ConfigError: A name in ``compress_module`` below which there is no linear layer, or no such layer at all.
+        """
         if trainer.mode != "train":
             return
         from torch import nn
@@ -74,16 +79,27 @@ class SparsityHook(Hook):
         from adapter.models.sparse_linear import LowRank, SparseLinear
 
         model = trainer.unwrap_module(trainer.model)
-        named = [(name, module) for name, module in model.named_modules() if type(module) is nn.Linear]
-        for layer in [module for name, module in named if self.is_meant(name)]:
+        named = {name: module for name, module in model.named_modules() if type(module) is nn.Linear}
+        self._check_names(named, type(model).__name__)
+        for layer in [module for name, module in named.items() if self.is_meant(name)]:
             weight = layer.weight
             sparse = SparseLinear.take_over(layer, LowRank(**self.sizes))
             replace_parameters(trainer.optimizer, [weight], sparse.factors())
 
     def is_meant(self, name: str) -> bool:
         """Whether a layer of this name is one to prune."""
-        chosen = self.compress_module
-        return not chosen or any(name == each or name.startswith(f"{each}.") for each in chosen)
+        return not self.compress_module or any(_lies_in(name, each) for each in self.compress_module)
+
+    def _check_names(self, layers: Mapping[str, Any], model: str) -> None:
+        """Refuse names that would prune nothing: a run that was to be sparse would end dense."""
+        key = f"{type(self).__name__}.config.compress_module"
+        if not layers:
+            raise ConfigError(Problem(key, f"{model} has no nn.Linear to prune", fix="remove SparsityHook"))
+        idle = [each for each in self.compress_module if not any(_lies_in(name, each) for name in layers)]
+        found, some = f"no nn.Linear of {model} is or lies in '{{}}'", list(islice(layers, 5))
+        if idle:
+            allowed = f"names of modules, such as {', '.join(some)}"
+            raise ConfigError([Problem(key, found.format(each), allowed, nearest(each, layers)) for each in idle])
 
     def before_train_iter(self, trainer: EpochBasedTrainer) -> None:
         """Set the sparsity of this iteration."""
@@ -165,6 +181,10 @@ def replace_parameters(optimizer: Any, old: Iterable[Tensor], new: Iterable[Tens
     for each in optimizers:
         for parameter in [parameter for parameter in each.state if id(parameter) in gone]:
             del each.state[parameter]
+
+
+def _lies_in(name: str, module: str) -> bool:
+    return name == module or name.startswith(f"{module}.")
 
 
 def _names(value: Any) -> list[str]:

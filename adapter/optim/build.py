@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.optim import LBFGS, Optimizer
 
-from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
+from adapter.errors import REFUSALS, ConfigError, Problem, nearest, reason_of
 from adapter.registry import OPTIMIZERS, check_arguments
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ def build_optimizer(model: nn.Module, component: Component) -> Optimizer:
         ConfigError: Unknown name, arguments the optimizer does not take, values it refuses, or a ``regex``
             that is invalid or matches no parameter.
     """
-    cls = type(try_optimizer(component))
+    trial = try_optimizer(component)
     key = component.key or "optimizer"
     args = dict(component.args)
     groups = args.pop("param_groups", None)
     parameters: list[Any] = list(model.parameters())
     if groups:
-        parameters = split_parameters(model, groups, f"{key}.param_groups")
+        parameters = split_parameters(model, groups, f"{key}.param_groups", trial.defaults)
     try:
-        return cls(parameters, **args)
+        return type(trial)(parameters, **args)
     except REFUSALS as error:
         raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason_of(error)}")) from error
 
@@ -67,13 +67,23 @@ def try_optimizer(component: Component) -> Optimizer:
         raise ConfigError(Problem(key, f"{component.type} refuses its arguments: {reason_of(error)}")) from error
 
 
-def split_parameters(model: nn.Module, groups: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, Any]]:
+def split_parameters(
+    model: nn.Module, groups: Sequence[Mapping[str, Any]], key: str, known: Iterable[str] = ()
+) -> list[dict[str, Any]]:
     """Parameter groups as torch takes them: the parameters that match none first, then one group a rule.
 
+    Args:
+        model: Whose parameters.
+        groups: The rules.
+        key: Key of the rules in the config.
+        known: Settings that the optimizer reads.
+
     Raises:
-        ConfigError: A rule without a valid ``regex``, or one that no parameter is left for.
+        ConfigError: A rule without a valid ``regex``, one that no parameter is left for, or a setting that is most
+            likely a misspelled one.
     """
     patterns = _patterns(groups, key)
+    _check_settings(groups, known, key)
     rest: list[nn.Parameter] = []
     members: list[list[nn.Parameter]] = [[] for _ in patterns]
     for name, parameter in model.named_parameters():
@@ -87,6 +97,16 @@ def split_parameters(model: nn.Module, groups: Sequence[Mapping[str, Any]], key:
     settings = [{name: value for name, value in group.items() if name != "regex"} for group in groups]
     matched = [{"params": params, **own} for params, own in zip(members, settings, strict=True)]
     return [{"params": rest}, *matched] if rest else matched
+
+
+def _check_settings(groups: Sequence[Mapping[str, Any]], known: Iterable[str], key: str) -> None:
+    """Refuse names close to those of settings; others may be for a schedule of the user's own, and torch keeps them."""
+    known = list(known)
+    own = [(f"{key}[{i}].{name}", name) for i, group in enumerate(groups) for name in group]
+    guessed = [(place, nearest(name, known)) for place, name in own if name not in (*known, "regex")]
+    problems = [Problem(place, "no such setting", ", ".join(known), guess) for place, guess in guessed if guess]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _patterns(groups: Sequence[Mapping[str, Any]], key: str) -> list[re.Pattern[str]]:

@@ -49,6 +49,8 @@ class ChildTuningAdamW(Optimizer):
     ) -> None:
         if lr < 0 or eps < 0 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"lr {lr} and eps {eps} must not be negative, betas {tuple(betas)} must be in [0, 1)")
+        if len(betas) != 2:
+            raise ValueError(f"betas {tuple(betas)} must be two numbers")
         if not 0 < reserve_p <= 1:
             raise ValueError(f"reserve_p {reserve_p} must be in (0, 1]")
         if mode not in MODES:

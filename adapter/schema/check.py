@@ -34,7 +34,7 @@ def check_section(section: type, value: Any, path: str = "") -> Iterator[Problem
             yield from check_value(value[name], key.kinds, key.doc, where)
         elif key.required:
             allowed = _allowed(key.kinds, key.doc) if key.doc.choices else ""
-            yield Problem(where, "not given", allowed, kind="missing", fix=f"add {name} to {path}")
+            yield Problem(where, "not given", allowed, kind="missing", fix="add it to the config")
 
 
 def check_value(value: Any, kinds: Kinds, doc: Doc, path: str) -> Iterator[Problem]:
@@ -59,7 +59,7 @@ def _check_typed(value: Mapping[str, Any], doc: Doc, path: str) -> Iterator[Prob
     """A mapping whose ``type`` says what its other keys mean; a type of the user's own takes anything."""
     kind = value.get("type")
     if kind is None:
-        yield Problem(f"{path}.type", "not given", kind="missing", fix=f"add the type to {path}")
+        yield Problem(f"{path}.type", "not given", kind="missing", fix="add it to the config")
     elif not isinstance(kind, str):
         yield Problem(f"{path}.type", _found(kind), allowed="a string")
     elif kind in doc.sections:

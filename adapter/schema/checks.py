@@ -46,6 +46,15 @@ def optimizer_is_given(config: Settings, keywords: Settings) -> Iterator[Problem
         yield Problem("train.optimizer", "not given", kind="missing", fix=fix)
 
 
+def losses_are_named(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """Without a loss nothing is trained; one that is named twice has no graph left for its second backward pass."""
+    for key in ("train.optimizer.options", "train.optimizer_hook"):
+        names = section(config, key).get("loss_keys", "loss")
+        if isinstance(names, list) and (not names or len(set(map(str, names))) < len(names)):
+            allowed = "the name of a loss, or a list of one or more, each once"
+            yield Problem(f"{key}.loss_keys", f"found {names!r}", allowed)
+
+
 def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """Optimizer, schedule, model and metrics must be registered, or import paths."""
     for registry, key in (
@@ -150,6 +159,7 @@ def values_are_filled_in(config: Settings, keywords: Settings) -> Iterator[Probl
 RULES: tuple[Rule, ...] = (
     epochs_are_given,
     optimizer_is_given,
+    losses_are_named,
     names_exist,
     hooks_exist,
     steps_once,

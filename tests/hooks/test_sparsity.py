@@ -174,6 +174,20 @@ def test_only_the_modules_that_are_named(tmp_path):
     assert int((trainer.model.head.weight == 0).sum()) == 32
 
 
+@pytest.mark.parametrize("name", ["haed", "hea", "dropout"])
+def test_a_name_that_prunes_nothing_is_refused(tmp_path, name):
+    trainer, _ = trainer_of(tmp_path, {"compress_module": ["hidden", name]})
+    with pytest.raises(ConfigError, match=f"no nn.Linear of TinyNet is or lies in '{name}'; allowed: .*hidden, head"):
+        trainer.train()
+
+
+def test_a_model_without_linear_layers_is_refused(tmp_path):
+    trainer, _ = trainer_of(tmp_path, {})
+    trainer.model.hidden, trainer.model.head = nn.Bilinear(8, 8, 16), nn.Conv1d(16, 4, 1)
+    with pytest.raises(ConfigError, match=r"TinyNet has no nn\.Linear to prune"):
+        trainer.train()
+
+
 def test_it_trains_the_updates_at_the_place_of_the_weight(tmp_path):
     groups = {"type": "SGD", "lr": 0.1, "param_groups": [{"regex": "head", "lr": 0.5}]}
     shapes = Recorder(

@@ -52,6 +52,15 @@ def test_a_group_has_its_own_weight_decay(model):
     assert [group["weight_decay"] for group in optimizer.param_groups] == [0.1, 0.0]
 
 
+def test_a_group_keeps_what_a_schedule_may_read(model):
+    groups = [{"regex": "bias", "lr_scale": 0.5, "initial_lr": 0.2}]
+    optimizer = build_optimizer(model, Component("SGD", {"lr": 0.01, "param_groups": groups}))
+    assert [(group.get("lr_scale"), group.get("initial_lr")) for group in optimizer.param_groups] == [
+        (None, None),
+        (0.5, 0.2),
+    ]
+
+
 @pytest.mark.parametrize(
     ("component", "key", "told"),
     [
@@ -82,6 +91,11 @@ def test_a_group_has_its_own_weight_decay(model):
             Component("SGD", {"lr": 1, "param_groups": [{"regex": "crf"}, {"regex": "crf.bias"}]}),
             "optimizer.param_groups[1].regex",
             "matches no parameter that is left",
+        ),
+        (
+            Component("SGD", {"lr": 1, "param_groups": [{"regex": "crf", "weight_decy": 0.1}]}),
+            "optimizer.param_groups[0].weight_decy",
+            "Did you mean 'weight_decay'?",
         ),
     ],
 )

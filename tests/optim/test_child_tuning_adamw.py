@@ -118,6 +118,7 @@ def test_a_resumed_mask_stays_until_the_next_step():
         ({"reserve_p": 0.0}, "reserve_p"),
         ({"lr": -1.0}, "lr -1.0"),
         ({"betas": (0.9, 1.0)}, "betas"),
+        ({"betas": (0.9,)}, "must be two numbers"),
     ],
 )
 def test_values_out_of_range_are_refused(settings, text):

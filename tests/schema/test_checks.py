@@ -37,6 +37,13 @@ def test_a_good_config_has_no_problem():
     ("options", "key", "kind", "said"),
     [
         ({"train.max_epochs": None}, "train.max_epochs", "missing", "add max_epochs"),
+        ({"train.optimizer.options": {"loss_keys": []}}, "train.optimizer.options.loss_keys", "value", "one or more"),
+        (
+            {"train.optimizer_hook": {"type": "OptimizerHook", "loss_keys": ["a", "a"]}},
+            "train.optimizer_hook.loss_keys",
+            "value",
+            "each once",
+        ),
         ({"train.optimizer": {"_delete_": True}}, "train.optimizer", "missing", "AdamW"),
         ({"train.optimizer.type": "SDG"}, "train.optimizer.type", "name", "Did you mean 'SGD'?"),
         ({"train.lr_scheduler.type": "StepLr"}, "train.lr_scheduler.type", "name", "Did you mean 'StepLR'?"),

@@ -152,7 +152,7 @@ class EpochBasedTrainer(TrainerSteps):
         self.work_dir = settle_work_dir(self.cfg, self._keywords.get("work_dir"))
         check_writable(self.work_dir)
         self.optimizers = optimizers
-        self._samplers = by_mode(samplers)
+        self._samplers = by_mode(samplers, "samplers")
         with located(prepared):
             self.tuners = read_tuners(efficient_tuners) if efficient_tuners is not None else {}
             self.plan = make_plan(self.cfg, self._keywords)

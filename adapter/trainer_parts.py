@@ -100,7 +100,7 @@ class TrainerParts(BaseTrainer):
 
     def get_preprocessors(self, preprocessor: Any) -> tuple[Any, Any]:
         """The preprocessors for training and for evaluation."""
-        given = by_mode(preprocessor) if preprocessor is not None else None
+        given = by_mode(preprocessor, "preprocessor") if preprocessor is not None else None
         return (given["train"], given["val"]) if given else self.build_preprocessor()
 
     def build_preprocessor(self) -> tuple[Any, Any]:
@@ -136,7 +136,7 @@ class TrainerParts(BaseTrainer):
 
     def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
         """The collators for training and for evaluation."""
-        given = by_mode(data_collator)
+        given = by_mode(data_collator, "data_collator")
         collators = [given[mode] or default_collate for mode in ("train", "val")]
         columns = forward_columns(self.model) if remove_unused_data else None
         if columns is not None:
@@ -288,8 +288,15 @@ def _not_empty(loader: DataLoader[Any], key: str) -> DataLoader[Any]:
     return loader
 
 
-def by_mode(value: Any) -> dict[str, Any]:
-    """``{train, val}`` from one value for both or a mapping with either key."""
-    if isinstance(value, Mapping):
-        return {"train": value.get("train"), "val": value.get("val")}
-    return {"train": value, "val": value}
+def by_mode(value: Any, keyword: str) -> dict[str, Any]:
+    """``{train, val}`` from one value for both or a mapping with either key, as a keyword of the trainer takes them.
+
+    Raises:
+        ConfigError: A mapping with another key, whose value would be lost.
+    """
+    if not isinstance(value, Mapping):
+        return {"train": value, "val": value}
+    other = [name for name in value if name not in ("train", "val")]
+    if other:
+        raise ConfigError([Problem(f"{keyword}.{name}", "no such mode", allowed="train, val") for name in other])
+    return {"train": value.get("train"), "val": value.get("val")}

@@ -472,3 +472,9 @@ def test_a_keyword_that_nobody_reads_is_warned_about(tmp_path: Path) -> None:
     assert (
         "WARNING - keyword 'max_epoch' is not known to the trainer and has no effect; did you mean 'max_epochs'?" in log
     )
+
+
+@pytest.mark.parametrize("keyword", ["preprocessor", "data_collator", "samplers"])
+def test_a_mode_that_does_not_exist_is_refused(tmp_path, keyword):
+    with pytest.raises(ConfigError, match=rf"{keyword}\.trian: no such mode; allowed: train, val"):
+        build(tmp_path, **{keyword: {"trian": default_collate}})

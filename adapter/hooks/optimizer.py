@@ -61,13 +61,32 @@ class OptimizerHook(Hook):
             if self.cumulative_iters > 1:
                 outputs[key] = outputs[key] / self.cumulative_iters
             last = key == self.loss_keys[-1]
-            trainer.backward(outputs[key], synchronize=stepping and last, retain_graph=not last)
+            try:
+                trainer.backward(outputs[key], synchronize=stepping and last, retain_graph=not last)
+            except (AttributeError, RuntimeError) as error:
+                _explain(key, outputs[key], error)
+                raise
         if stepping:
             trainer.optimizer_step(self.grad_clip)
 
     def is_step(self, trainer: EpochBasedTrainer) -> bool:
         """Whether the optimizer steps in this iteration."""
         return self.every_n_iters(trainer, self.cumulative_iters)
+
+
+def _explain(key: str, loss: Any, error: Exception) -> None:
+    """Raise in words what torch does not say well: a loss that nothing can be trained on."""
+    import torch
+
+    if not isinstance(loss, torch.Tensor):
+        found = f"is a {type(loss).__name__}, not a tensor"
+    elif loss.numel() != 1:
+        found = f"has {loss.numel()} values of shape {tuple(loss.shape)}; return their mean, or sum"
+    elif not loss.requires_grad:
+        found = "does not depend on any parameter that is trained"
+    else:
+        return
+    raise TypeError(f"the model's '{key}' cannot be trained on: it {found}") from error
 
 
 def _check_grad_clip(grad_clip: Mapping[str, Any]) -> None:

@@ -106,6 +106,22 @@ def test_none_leaves_the_steps_to_the_user(tmp_path, hook):
 
 
 @pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda loss: loss.item(), "it is a float, not a tensor"),
+        (lambda loss: loss.expand(3), r"it has 3 values of shape \(3,\); return their mean"),
+        (lambda loss: loss.detach(), "it does not depend on any parameter that is trained"),
+    ],
+)
+def test_a_loss_that_cannot_be_trained_on_is_explained(tmp_path, change, told):
+    def spoil(trainer):
+        trainer.train_outputs["loss"] = change(trainer.train_outputs["loss"])
+
+    with pytest.raises(TypeError, match=f"the model's 'loss' cannot be trained on: {told}"):
+        run(tmp_path, callbacks=[Recorder("after_train_iter", spoil, "VERY_HIGH")])
+
+
+@pytest.mark.parametrize(
     ("keys", "missing"), [("losss", "losss"), (["loss", "other_loss"], "other_loss"), (["aux", "loss"], "aux")]
 )
 def test_a_loss_that_the_model_does_not_return_is_named(tmp_path, keys, missing):

@@ -24,6 +24,7 @@ from adapter.schema.hooks import DOCUMENTED
 from adapter.schema.metric_entries import default_metrics, metric_entries
 from adapter.schema.schedule_length import schedule_length
 from adapter.schema.train import DataLoader
+from adapter.schema.tuners import TUNER_OPTIONS, TUNER_SECTIONS
 
 DEFAULT_WORK_DIR = "./work_dir"
 
@@ -41,6 +42,23 @@ class Component:
     type: str
     args: dict[str, Any] = field(default_factory=dict)
     key: str = ""
+
+
+@dataclass(frozen=True)
+class TunersPlan:
+    """Adapters on the model.
+
+    Attributes:
+        adapters: What the config says of them: one, or several by name; empty for none.
+        key: The section they stand in.
+        save_trainable_only: Whether every checkpoint holds what is trained, and buffers, alone.
+        merge: Whether the output folder has the weights of a model without adapters, which act as the model with them.
+    """
+
+    adapters: dict[str, Any] = field(default_factory=dict)
+    key: str = "efficient_tuners"
+    save_trainable_only: bool = False
+    merge: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +94,7 @@ class Plan:
         metrics: What evaluation computes; the task's default when the config names none.
         train_loader: Training data loader.
         eval_loader: Evaluation data loader.
+        tuners: Adapters on the model.
         strategy: Name of the way several processes share the work, where a hook decides it; else ``auto``.
         strategy_args: Arguments of the hook that decides it.
         parallel: Arguments of DistributedDataParallel.
@@ -99,6 +118,7 @@ class Plan:
     metrics: tuple[Component, ...]
     train_loader: LoaderPlan
     eval_loader: LoaderPlan
+    tuners: TunersPlan = TunersPlan()
     strategy: str = "auto"
     strategy_args: dict[str, Any] = field(default_factory=dict)
     parallel: dict[str, Any] = field(default_factory=dict)
@@ -106,6 +126,11 @@ class Plan:
     loss_scale: float | dict[str, Any] = field(default_factory=dict)
     trainer: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+    @property
+    def saves_trainable_only(self) -> bool:
+        """Whether any checkpoint is to hold what is trained, and buffers, alone."""
+        return self.tuners.save_trainable_only or any(hook.args.get("save_trainable_only") for hook in self.hooks)
 
 
 LOADER_OPTIONS = documented_keys(DataLoader)
@@ -147,6 +172,7 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         metrics=_metrics(config),
         train_loader=_loader(section(train, "dataloader"), shuffle=True),
         eval_loader=_loader(section(evaluation, "dataloader"), shuffle=False),
+        tuners=_tuners(config),
         strategy=strategy_of(sharing) if sharing else "auto",
         strategy_args=_beside(config, sharing.args) if sharing else {},
         parallel=_parallel(config),
@@ -241,6 +267,13 @@ def _loader(entry: Mapping[str, Any], shuffle: bool) -> LoaderPlan:
         drop_last=entry.get("drop_last", False),
         options={name: value for name, value in entry.items() if name in LOADER_OPTIONS and name not in named},
     )
+
+
+def _tuners(config: Config) -> TunersPlan:
+    key = next((key for key in TUNER_SECTIONS if config.get(key)), TunersPlan.key)
+    given = section(config, key)
+    options = {name: bool(given.pop(name, False)) for name in TUNER_OPTIONS}
+    return TunersPlan(given, key, **options)
 
 
 def _parallel(config: Config) -> dict[str, Any]:

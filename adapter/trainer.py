@@ -47,7 +47,7 @@ from adapter.schema.hook_list import HookPlan
 from adapter.seeding import seed_everything
 from adapter.trainer_parts import by_mode
 from adapter.trainer_steps import TrainerSteps
-from adapter.tuners import read_tuners
+from adapter.tuners import Tuners, check_merge, read_tuners
 from adapter.user_code import declared_imports, import_user_code
 
 PLAN_KEYWORDS = (
@@ -154,8 +154,8 @@ class EpochBasedTrainer(TrainerSteps):
         self.optimizers = optimizers
         self._samplers = by_mode(samplers, "samplers")
         with located(prepared):
-            self.tuners = read_tuners(efficient_tuners) if efficient_tuners is not None else {}
             self.plan = make_plan(self.cfg, self._keywords)
+            self.tuners = self._read_tuners(efficient_tuners)
             built = check_components(self.plan, optimizers)
             self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), count_processes(self))
             first = engine.build_trainer(self)  # what Lightning refuses is refused now
@@ -164,6 +164,8 @@ class EpochBasedTrainer(TrainerSteps):
             self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
             self._register_hooks(built, callbacks or [])
             self.tuners = self.tuners or next((hook.tuners for hook in self.hooks if isinstance(hook, SwiftHook)), {})
+            if self.plan.tuners.merge:
+                check_merge(self.tuners, self.plan.tuners.key)
             self._take_model(model, device, kwargs)
             self.strategy.check(self)
             self._take_data(train_dataset, eval_dataset, preprocessor)
@@ -184,6 +186,13 @@ class EpochBasedTrainer(TrainerSteps):
             self.log_buffer.gather = self.processes.gather
         with shared_failures(self.processes):
             self.invoke_hook("after_init")
+
+    def _read_tuners(self, efficient_tuners: Any) -> Tuners:
+        """The adapters of the keyword, else of the config's section."""
+        if efficient_tuners is not None:
+            return read_tuners(efficient_tuners)
+        asked = self.plan.tuners
+        return read_tuners(asked.adapters, asked.key) if asked.adapters else {}
 
     def _take_model(self, model: Any, device: torch.device, kwargs: Mapping[str, Any]) -> None:
         """The model that was passed, or the config's, on its device and compiled when asked for."""
@@ -486,7 +495,7 @@ class EpochBasedTrainer(TrainerSteps):
 
     def save_checkpoint(self, prefix: Path) -> None:
         """Save a pair to go on from: what stands in the file names before ``.pth`` and ``_trainer_state.pth``."""
-        save_weights(self, prefix)
+        save_weights(self, prefix, self.plan.saves_trainable_only)
         save_trainer_state(self, prefix)
 
     def resume_point(self, resume: str, weights_only: bool = False) -> str:

@@ -15,7 +15,7 @@ from torch.utils.data import Dataset
 from adapter import ConfigError
 from adapter.tuners import read_tuners
 from tests.parity.golden.cases import TinyNet
-from tests.small_runs import Losses, build, losses, same, settings, weights
+from tests.small_runs import Losses, all_logits, build, losses, same, settings, weights
 
 LORA = {"type": "lora", "target_modules": ["hidden", "head"], "r": 2, "lora_dropout": 0.1}
 BASE = {"hidden.base_layer.weight", "hidden.base_layer.bias", "head.base_layer.weight", "head.base_layer.bias"}
@@ -77,6 +77,92 @@ def test_resume_is_exact_with_adapters(tmp_path: Path) -> None:
     second.train(str(tmp_path / "whole" / "work" / "iter_4.pth"))
     assert rest.seen == whole.seen[4:]
     assert same(weights(second), weights(first))
+
+
+ALONE = {**LORA, "save_trainable_only": True}
+
+
+@pytest.mark.parametrize("section", ["tuners", "efficient_tuners"])
+def test_a_section_of_the_config_asks_for_them(section: str, tmp_path: Path) -> None:
+    config = settings(**{section: LORA})
+    assert losses(tmp_path, config) == losses(tmp_path, efficient_tuners=LORA)
+    named = settings(**{section: {"mine": {**LORA, "type": "LoraConfig"}}})
+    assert set(build(tmp_path, named).tuners) == {"mine"}
+    assert build(tmp_path, config, efficient_tuners={**LORA, "r": 3}).tuners["default"].r == 3
+
+
+@pytest.mark.parametrize("saver", [False, True])
+def test_checkpoints_of_the_trained_weights_alone_resume_exactly(saver: bool, tmp_path: Path) -> None:
+    config = settings(train__max_epochs=3, tuners=LORA if saver else ALONE, train__dataloader__shuffle=True)
+    config["train"]["checkpoint"] = {"period": {"interval": 4, "by_epoch": False, "save_trainable_only": saver}}
+    whole, rest = Losses(), Losses()
+    first = build(tmp_path / "whole", config, callbacks=[whole])
+    first.train()
+    pair = tmp_path / "whole" / "work" / "iter_4.pth"
+    assert set(torch.load(pair, weights_only=True)) == set(weights(first)) - BASE
+    second = build(tmp_path / "rest", config, callbacks=[rest], seed=7)
+    second.train(str(pair))
+    assert rest.seen == whole.seen[4:]
+    assert same(weights(second), weights(first))
+    second.save_checkpoint(tmp_path / "mine")
+    assert set(torch.load(tmp_path / "mine.pth", weights_only=True)) == set(weights(first)) - BASE
+
+
+def test_they_are_evaluated_and_restored_like_whole_ones(tmp_path: Path) -> None:
+    config = settings(evaluation__period={"interval": 1}, tuners=ALONE)
+    config["train"]["checkpoint"] = {"best": {"metric_key": "accuracy", "restore_best": True}}
+    trainer = build(tmp_path, config)
+    trainer.train()
+    best = next((tmp_path / "work").glob("best_*[0-9].pth"))
+    assert build(tmp_path, config).evaluate(str(best), strict=True) == trainer.evaluate()
+
+
+def test_the_output_folder_has_the_adapter_and_no_half_of_a_model(tmp_path: Path) -> None:
+    trainer = build(tmp_path, settings(tuners=ALONE, train__optimizer__lr=0.5))
+    trainer.train()
+    output = tmp_path / "work" / "output"
+    assert not (output / "pytorch_model.bin").exists()
+    loaded = PeftModel.from_pretrained(TinyNet(), str(output)).eval()
+    with torch.no_grad():
+        assert all_logits(loaded).equal(all_logits(trainer.model.eval()))
+
+
+@pytest.mark.parametrize(
+    "tuners",
+    [
+        {**ALONE, "target_modules": ["hidden"], "modules_to_save": ["head"]},
+        {"type": "ia3", "target_modules": ["hidden", "head"], "feedforward_modules": ["head"]},
+        {"one": {**LORA, "target_modules": ["hidden"]}, "two": LORA},
+    ],
+)
+def test_merged_weights_fit_the_model_without_adapters(tuners: dict[str, Any], tmp_path: Path) -> None:
+    trainer = build(tmp_path, settings(tuners={**tuners, "merge": True}, train__optimizer__lr=0.5))
+    trainer.train()
+    plain = TinyNet().eval()
+    before = all_logits(plain)
+    plain.load_state_dict(torch.load(tmp_path / "work" / "output" / "pytorch_model.bin", weights_only=True))
+    with torch.no_grad():
+        torch.testing.assert_close(all_logits(plain), all_logits(trainer.model.eval()))
+    assert not all_logits(plain).allclose(before)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"tuners": {**LORA, "rank": 3}}, r"tuners\.rank: LoraConfig takes no argument 'rank'"),
+        ({"tuners": LORA, "efficient_tuners": LORA}, r"efficient_tuners: tuners is given, too"),
+        ({"tuners": {"merge": True}}, r"tuners\.merge: there are no adapters to merge"),
+        (
+            {"tuners": {"type": "prefix_tuning", "num_virtual_tokens": 2, "merge": True}},
+            r"tuners\.merge: 'default' \(PrefixTuningConfig\) adds to what goes through",
+        ),
+        ({"tuners": {**LORA, "merge": "yes"}}, r"tuners\.merge: found \"yes\""),
+    ],
+)
+def test_sections_that_cannot_be(changes: dict[str, Any], text: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=text):
+        build(tmp_path, settings(**changes))
+    assert not (tmp_path / "work").exists()
 
 
 class Tokens(Dataset):

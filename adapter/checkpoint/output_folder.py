@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adapter.aside import write_text
 from adapter.checkpoint import files
 from adapter.checkpoint.hub import without_tokens
+from adapter.tuners import is_peft, merged_weights, save_tuners
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -20,17 +21,32 @@ RESULT_NAME = "eval_result.txt"
 WEIGHT_SUFFIXES = (".bin", ".pt", ".pth", ".safetensors", ".ckpt", ".h5", ".msgpack", ".onnx")
 
 
-def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path) -> None:
+def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path, trainable: bool = False) -> None:
     """Bring the output folder up to date.
 
     It holds ``pytorch_model.bin`` (the same file as ``weights``, linked), ``configuration.json``, ``eval_result.txt``
     (the last evaluation's values as JSON, ``null`` before the first) and the model directory's other files, less
-    hidden ones and weights.
+    hidden ones and weights. A model with adapters of peft has them beside it, each alone; its ``pytorch_model.bin``
+    has merged weights when that is asked for.
+
+    Args:
+        trainer: The trainer.
+        folder: The output folder.
+        weights: The newest checkpoint's.
+        trainable: Whether they are those of the trained parameters alone, which are no ``pytorch_model.bin``.
     """
     if not trainer.is_main_process:
         return
     write_text(json.dumps(trainer.metric_values), folder / RESULT_NAME)
-    files.link_or_copy(weights, folder / WEIGHTS_NAME)
+    model = trainer.unwrap_module(trainer.model)
+    if trainer.tuners and trainer.strategy.whole_parameters and all(map(is_peft, trainer.tuners.values())):
+        save_tuners(model, trainer.tuners, folder, flat=True)
+    if trainer.plan.tuners.merge:
+        files.save(merged_weights(model), folder / WEIGHTS_NAME)
+    elif trainable:
+        (folder / WEIGHTS_NAME).unlink(missing_ok=True)
+    else:
+        files.link_or_copy(weights, folder / WEIGHTS_NAME)
 
 
 def begin_output(trainer: EpochBasedTrainer, folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adapter.checkpoint import files
 from adapter.checkpoint.shards import KEY, remove_shards
 from adapter.checkpoint.steppers import class_names, state_of
+from adapter.checkpoint.weights import trainable_only
 from adapter.seeding import random_state
 from adapter.version import package_version
 
@@ -20,24 +21,30 @@ if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
 
-def save_weights(trainer: EpochBasedTrainer, prefix: Path) -> Path:
+def save_weights(trainer: EpochBasedTrainer, prefix: Path, trainable: bool = False) -> Path:
     """Write the weights of a pair.
 
     An older trainer state of the same name goes first, so that no pair is mixed. The older pair stays whole under
     another name until the new one is.
 
+    Args:
+        trainer: The trainer.
+        prefix: Of the pair.
+        trainable: Leave out the parameters that are not trained.
+
     Returns:
         The file, ``<prefix>.pth``.
     """
     weights, state = files.pair_names(prefix)
-    values = trainer.strategy.weights(trainer.unwrap_module(trainer.model))
+    model = trainer.unwrap_module(trainer.model)
+    values = trainer.strategy.weights(model)
     if not trainer.is_main_process:
         return weights
     if weights.is_file() and state.is_file():
         for old, second in zip((weights, state), files.pair_names(files.before_name(prefix)), strict=True):
             files.link_or_copy(old, second)
     state.unlink(missing_ok=True)
-    files.save(values, weights)
+    files.save(trainable_only(model, values) if trainable else values, weights)
     return weights
 
 

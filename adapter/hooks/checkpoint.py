@@ -36,6 +36,7 @@ class CheckpointHook(Hook):
         private_hub: Make the repository private.
         hub_revision: Branch to upload to.
         upload_strategy: A new upload ``cancel``s or ``wait``s for the one that is running.
+        save_trainable_only: Leave the parameters that are not trained out of the weights; they come from the model.
 
     Raises:
         ConfigError: An upload is asked for without a repository, or without the package that does it.
@@ -62,6 +63,7 @@ class CheckpointHook(Hook):
         private_hub: bool = True,
         hub_revision: str = "master",
         upload_strategy: str = "cancel",
+        save_trainable_only: bool = False,
     ) -> None:
         self.interval = interval
         self.by_epoch = by_epoch_of("save_strategy", save_strategy, by_epoch)
@@ -71,6 +73,7 @@ class CheckpointHook(Hook):
         self.save_last = save_last
         self.max_checkpoint_num = None if max_checkpoint_num is None else max(int(max_checkpoint_num), 1)
         self.save_trainer_state = save_trainer_state
+        self.save_trainable_only = save_trainable_only
         self.history: list[str] = []  # names of the pairs to keep, oldest first
         self.leaving: list[str] = []  # names of those that go once the newest is on the disk
         self.flusher = Flusher()
@@ -136,12 +139,13 @@ class CheckpointHook(Hook):
         from adapter.checkpoint.output_folder import write_output
         from adapter.checkpoint.state import save_weights
 
-        weights = save_weights(trainer, self.folder / name)
+        partly = self.save_trainable_only or trainer.plan.tuners.save_trainable_only
+        weights = save_weights(trainer, self.folder / name, partly)
         names = [*(other for other in self.history if other != name), name]
         surplus = max(len(names) - (self.max_checkpoint_num or len(names)), 0)
         self.leaving += names[:surplus]
         self.history = names[surplus:]
-        write_output(trainer, self.output_folder, weights)
+        write_output(trainer, self.output_folder, weights, partly)
         trainer.at_stage_end(lambda: self.complete(trainer, name))
 
     def complete(self, trainer: EpochBasedTrainer, name: str) -> None:

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
-
 from adapter.checkpoint import files
 from adapter.checkpoint.shards import KEY, remove_shards
 from adapter.checkpoint.state import trainer_state
+from adapter.checkpoint.weights import frozen_names, trainable_only
 
 if TYPE_CHECKING:
     from adapter.runner.trainer import RunTrainer
@@ -23,8 +22,7 @@ def save(trainer: RunTrainer, path: Path) -> None:
     ``adapter`` what only this package knows: where exactly to go on, and with which random states.
     """
     model = trainer.unwrap_module(trainer.model)
-    frozen = frozen_names(model)
-    weights = {name: value for name, value in trainer.strategy.weights(model).items() if name not in frozen}
+    weights = trainable_only(model, trainer.strategy.weights(model))
     state = trainer_state(trainer, path.with_suffix(""))
     meta = state["meta"]
     saved = {
@@ -75,8 +73,3 @@ def load_trained(trainer: RunTrainer, weights: Any, path: Path) -> None:
         trainer.strategy.load_weights(model, weights, strict=False)
     except ValueError as error:
         raise ValueError(f"'{path}': {error}") from error
-
-
-def frozen_names(model: nn.Module) -> set[str]:
-    """Names of the parameters that are not trained."""
-    return {name for name, parameter in model.named_parameters() if not parameter.requires_grad}

@@ -13,6 +13,7 @@ from adapter.schema.check import is_placeholder
 from adapter.schema.hook_list import HookPlan, hook_list, section
 from adapter.schema.hooks import unavailable
 from adapter.schema.metric_entries import default_metrics, metric_entries
+from adapter.schema.tuners import TUNER_SECTIONS
 
 Settings = Mapping[str, Any]
 Rule = Callable[[Settings, Settings], Iterator[Problem]]
@@ -148,6 +149,13 @@ def metrics_are_given(config: Settings, keywords: Settings) -> Iterator[Problem]
             yield replace(problem, found=found, nearest="", fix="name others in evaluation.metrics")
 
 
+def one_tuner_section(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """The two names of the adapters' section must not both be used."""
+    given = [key for key in TUNER_SECTIONS if section(config, key)]
+    if len(given) > 1:
+        yield Problem(given[1], f"{given[0]} is given, too, and is the same section", fix="keep one of them")
+
+
 def values_are_filled_in(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """Nothing may be left that a program should have filled in."""
     for path, value in leaves(config):
@@ -167,6 +175,7 @@ RULES: tuple[Rule, ...] = (
     plateau_is_told_its_metric,
     metrics_are_followed,
     metrics_are_given,
+    one_tuner_section,
     values_are_filled_in,
 )
 

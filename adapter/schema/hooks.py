@@ -111,6 +111,9 @@ class SaverArguments:
     save_last: Annotated[bool, Doc("Save after the last epoch or iteration even when none is due.")] = True
     max_checkpoint_num: Annotated[int | None, Doc("Checkpoints kept; all of them by default.", minimum=0)] = None
     save_trainer_state: Annotated[bool, Doc("Save what a resume needs beside the weights.")] = True
+    save_trainable_only: Annotated[
+        bool, Doc("Leave out the weights that are not trained; they come from the model again.")
+    ] = False
     save_file_name: Annotated[str | None, Doc("Fixed file name in place of one with epoch and metric.")] = None
     push_to_hub: Annotated[bool, Doc("Upload checkpoints to a model hub.")] = False
     hub_repo_id: Annotated[str | None, Doc("Repository to upload to.")] = None

@@ -11,6 +11,7 @@ from adapter.schema.field import Doc
 from adapter.schema.hooks import MegatronArguments
 from adapter.schema.model import Model
 from adapter.schema.train import Train
+from adapter.schema.tuners import Tuners
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,10 @@ class Run:
     preprocessor: Annotated[
         dict | list | None,
         Doc("How a sample is prepared, one for both splits or {train, val}.", target="preprocessor"),
+    ] = None
+    tuners: Annotated[Tuners | None, Doc("Adapters on the model, by peft.", target="adapters")] = None
+    efficient_tuners: Annotated[
+        Tuners | None, Doc("The same section, by the name of the trainer's keyword.", target="adapters")
     ] = None
     train: Annotated[Train | None, Doc("Training.")] = None
     evaluation: Annotated[Evaluation | None, Doc("Evaluation.")] = None

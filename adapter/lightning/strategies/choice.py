@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lightning.pytorch.strategies import DDPStrategy, SingleDeviceStrategy, Strategy
 
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.plan import Plan
 from adapter.registry import STRATEGIES
+from adapter.schema.tuners import TUNER_OPTIONS
 
 COPIES = ("ddp_spawn", "ddp_fork", "ddp_notebook")  # Lightning's names for processes that are copies of this one
 
@@ -30,10 +33,23 @@ def choose_strategy(plan: Plan, asked: Strategy | str | None, processes: int) ->
         ConfigError: A strategy that cannot be used here, or what is wrong with the plan under it.
     """
     strategy = _named(plan, asked) if asked not in (None, "auto") else _from_plan(plan, processes)
-    problems = list(strategy.problems(processes))
+    problems = [*strategy.problems(processes), *_needs_whole_parameters(plan, strategy)]
     if problems:
         raise ConfigError(problems)
     return strategy
+
+
+def _needs_whole_parameters(plan: Plan, strategy: RunStrategy) -> Iterator[Problem]:
+    """What the plan asks for that a strategy which shares the parameters out cannot do."""
+    if strategy.whole_parameters:
+        return
+    asked = [f"{plan.tuners.key}.{name}" for name in TUNER_OPTIONS if getattr(plan.tuners, name)]
+    asked += [f"{hook.key}.save_trainable_only" for hook in plan.hooks if hook.args.get("save_trainable_only")]
+    for key in asked:
+        found = (
+            "the files of a model that is shared among processes hold its weights as they are trained, and all of them"
+        )
+        yield Problem(key, found, fix="leave it out, or train without that strategy")
 
 
 def _from_plan(plan: Plan, processes: int) -> RunStrategy:

@@ -51,6 +51,8 @@ class DeepSpeed(RunStrategy):
         accumulating: Whether there are gradients that have led to no step yet.
     """
 
+    whole_parameters = False
+
     def __init__(self, plan: Plan, given: Strategy | str | None = None) -> None:
         super().__init__(plan, given)
         self.engine: Any = None

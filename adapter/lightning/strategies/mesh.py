@@ -40,6 +40,7 @@ class MeshStrategy(RunStrategy):
 
     shards_model = True
     replaces_parameters = True
+    whole_parameters = False
 
     def __init__(self, plan: Plan, given: Strategy | str | None = None) -> None:
         super().__init__(plan, given)

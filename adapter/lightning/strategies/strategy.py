@@ -36,10 +36,12 @@ class RunStrategy:
         shards_model: Whether a forward pass needs every process, so that all must evaluate equally many batches.
         replaces_parameters: Whether ``shape`` gives the model other parameters, so that the optimizer comes after it,
             and the model goes to its device by it.
+        whole_parameters: Whether each process has every parameter, and steps it with torch's own optimizer.
     """
 
     shards_model = False
     replaces_parameters = False
+    whole_parameters = True
 
     def __init__(self, plan: Plan, given: Strategy | str | None = None) -> None:
         self.plan = plan

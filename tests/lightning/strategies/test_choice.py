@@ -60,3 +60,21 @@ def test_arguments_of_the_wrapper(config, asked, expected):
 def test_what_cannot_be_is_refused(config, asked, said):
     with pytest.raises(ConfigError, match=said):
         choose_strategy(make_plan(Config(config)), asked, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"tuners": {"type": "lora", "merge": True}}, r"tuners\.merge"),
+        ({"efficient_tuners": {"type": "lora", "save_trainable_only": True}}, r"efficient_tuners\.save_trainable_only"),
+        (
+            {"train": {"checkpoint": {"best": {"save_trainable_only": True}}}},
+            r"train\.checkpoint\.best\.save_trainable",
+        ),
+    ],
+)
+def test_what_needs_whole_parameters_is_refused_where_they_are_shared(changes, key):
+    plan = make_plan(Config(changes))
+    choose_strategy(plan, "ddp", 2)
+    with pytest.raises(ConfigError, match=rf"{key}\w*: the files of a model that is shared among processes"):
+        choose_strategy(plan, "fsdp", 2)

@@ -100,6 +100,8 @@ class Plan:
         parallel: Arguments of DistributedDataParallel.
         precision: Lightning's name for the number format.
         loss_scale: Fixed loss scale of 16-mixed, or arguments of ``torch.amp.GradScaler``.
+        gradient_checkpointing: Arguments of ``checkpoint_gradients``; None for no such thing.
+        profiler: Name of Lightning's profiler, or the name and its arguments; None for none.
         trainer: Arguments for ``lightning.Trainer`` that the config decides.
         warnings: Sentences to print before the run.
     """
@@ -124,6 +126,8 @@ class Plan:
     parallel: dict[str, Any] = field(default_factory=dict)
     precision: str = "32-true"
     loss_scale: float | dict[str, Any] = field(default_factory=dict)
+    gradient_checkpointing: dict[str, Any] | None = None
+    profiler: Any = None
     trainer: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -178,6 +182,10 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         parallel=_parallel(config),
         precision=_precision(hooks),
         loss_scale=_loss_scale(hooks),
+        gradient_checkpointing=section(train, "gradient_checkpointing")
+        if train.get("gradient_checkpointing")
+        else None,
+        profiler=train.get("profiler"),
         trainer={name: value for name, value in asked_of_lightning.items() if value is not None},
         warnings=tuple(schedule_length(config, given)),
     )

@@ -38,6 +38,7 @@ from adapter.lightning.strategies.choice import choose_strategy
 from adapter.metrics.build import build_metrics, keep_apart
 from adapter.metrics.metric import Metric, plain
 from adapter.models.directory import config_in, model_directory
+from adapter.models.gradient_checkpointing import checkpoint_gradients
 from adapter.plan import check_writable, make_plan, settle_work_dir
 from adapter.prepare import check, load, located, prepare, refuse_untrusted, unread_keys
 from adapter.processes import Processes
@@ -199,6 +200,8 @@ class EpochBasedTrainer(TrainerSteps):
         self.model: nn.Module = model if isinstance(model, nn.Module) else self.build_model()
         if self.tuners:
             self.tune_module(self.tuners)
+        if self.plan.gradient_checkpointing is not None:
+            checkpoint_gradients(self.model, **self.plan.gradient_checkpointing)
         if not self.strategy.replaces_parameters:  # one that does may have parts on the device only
             self.model.to(device)
         if kwargs.get("compile"):
@@ -495,7 +498,8 @@ class EpochBasedTrainer(TrainerSteps):
 
     def save_checkpoint(self, prefix: Path) -> None:
         """Save a pair to go on from: what stands in the file names before ``.pth`` and ``_trainer_state.pth``."""
-        save_weights(self, prefix, self.plan.saves_trainable_only)
+        with self.averaged_weights():
+            save_weights(self, prefix, self.plan.saves_trainable_only)
         save_trainer_state(self, prefix)
 
     def resume_point(self, resume: str, weights_only: bool = False) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch import nn
 from adapter.checkpoint import files
 from adapter.data.loader import count_batches, set_epoch
 from adapter.hooks.checkpoint import CheckpointHook
+from adapter.hooks.ema import EMAHook
 from adapter.lightning.module import TrainingModule
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.metrics.metric import Metric
@@ -137,6 +139,15 @@ class TrainerSteps(TrainerParts):
             ValueError: The data have no length and ``val_iters_per_epoch`` is not given.
         """
         return self.plan.val_iters_per_epoch or count_batches(self.eval_dataloader, "val_iters_per_epoch")
+
+    @contextlib.contextmanager
+    def averaged_weights(self) -> Iterator[None]:
+        """Within it, the model has the weights that EMAHook averages; without the hook, its own."""
+        with contextlib.ExitStack() as stack:
+            for hook in self.hooks:
+                if isinstance(hook, EMAHook):
+                    stack.enter_context(hook.averaged())
+            yield
 
     @property
     def checkpoint_folder(self) -> str:

@@ -140,12 +140,13 @@ class CheckpointHook(Hook):
         from adapter.checkpoint.state import save_weights
 
         partly = self.save_trainable_only or trainer.plan.tuners.save_trainable_only
-        weights = save_weights(trainer, self.folder / name, partly)
+        with trainer.averaged_weights():
+            weights = save_weights(trainer, self.folder / name, partly)
+            write_output(trainer, self.output_folder, weights, partly)
         names = [*(other for other in self.history if other != name), name]
         surplus = max(len(names) - (self.max_checkpoint_num or len(names)), 0)
         self.leaving += names[:surplus]
         self.history = names[surplus:]
-        write_output(trainer, self.output_folder, weights, partly)
         trainer.at_stage_end(lambda: self.complete(trainer, name))
 
     def complete(self, trainer: EpochBasedTrainer, name: str) -> None:

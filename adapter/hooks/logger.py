@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
@@ -64,3 +64,10 @@ class LoggerHook(Hook):
             trainer.last_losses = {name: value for name, value in buffer.output.items() if "loss" in name}
             if self.empties_buffer:
                 buffer.clear_output()
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of a log line is one number."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, (int, float)) or (hasattr(value, "numel") and value.numel() == 1)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adapter.errors import ConfigError, Problem
-from adapter.hooks.logger import LoggerHook
+from adapter.hooks.logger import LoggerHook, is_number
 from adapter.registry import HOOKS
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class TensorboardHook(LoggerHook):
         if self.writer is None:
             return
         for name, value in trainer.log_buffer.output.items():
-            if name not in self.skip_keys and _is_number(value):
+            if name not in self.skip_keys and is_number(value):
                 self.writer.add_scalar(name, float(value), trainer.iter + 1)
         self._write_images(trainer)
         self.writer.flush()  # a run that is killed leaves its lines
@@ -100,9 +100,3 @@ def _layout(image: Any) -> str:
     first, last = (image.shape[axis] in (1, 3, 4) for axis in (0, 2))
     tensor = hasattr(image, "detach")
     return "CHW" if first and (tensor or not last) else "HWC"
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, (int, float)) or (hasattr(value, "numel") and value.numel() == 1)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import lightning as L
 from lightning.fabric.plugins.environments import ClusterEnvironment
-from lightning.pytorch.profilers import PassThroughProfiler
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from adapter.errors import ConfigError, Problem
 from adapter.lightning.launch import environment, started
+from adapter.lightning.profiler import build_profiler
 from adapter.lightning.quiet import quiet
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def lightning_arguments(owner: EpochBasedTrainer) -> dict[str, Any]:
         "num_sanity_val_steps": 0,
         "inference_mode": False,  # what an evaluation leaves in a model may be part of a graph later
         "use_distributed_sampler": False,  # the data loader builder puts its own
-        "profiler": SilentProfiler(),
         "precision": owner.plan.precision,
         **owner.plan.trainer,
         **device_arguments(owner.requested_device),
         **given,
+        "profiler": build_profiler(given.get("profiler", owner.plan.profiler), owner.work_dir),
         **process_arguments(owner, given),
     }
 
@@ -130,18 +130,6 @@ def device_arguments(device: str | None) -> dict[str, Any]:
     kind, _, index = str(device).partition(":")
     accelerator = "gpu" if kind == "cuda" else kind
     return {"accelerator": accelerator, "devices": [int(index)] if index and accelerator != "cpu" else 1}
-
-
-class SilentProfiler(PassThroughProfiler):
-    """A profiler that measures nothing, without the generator Lightning's enters around every hook (20 us an iter)."""
-
-    @staticmethod
-    def profile(action_name: str) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
-        """A context that does nothing."""
-        return _NOTHING
-
-
-_NOTHING: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
 
 
 def as_list(value: Any) -> list[Any]:

@@ -13,6 +13,7 @@ SEMANTIC_KEYS = {  # key of the documented config -> the hook it stands for
     "train.checkpoint.best": "BestCkptSaverHook",
     "train.checkpoint.period": "CheckpointHook",
     "train.logging": "TextLoggerHook",
+    "train.ema": "EMAHook",
 }
 SECTIONS = {"MegatronHook": "megatron"}  # hooks of the list whose arguments stand in a section of the config
 
@@ -112,8 +113,12 @@ def _scheduler_hooks(train: Mapping[str, Any]) -> Iterator[HookPlan]:
 def _semantic_hooks(config: Mapping[str, Any]) -> Iterator[HookPlan]:
     for path, hook in SEMANTIC_KEYS.items():
         parent, _, name = path.rpartition(".")
-        if isinstance(section(config, parent).get(name), Mapping):
+        given = section(config, parent).get(name)
+        if isinstance(given, Mapping) or given is True:
             yield _entry({"type": hook, **section(config, path)}, path)
+    loggers = section(config, "train").get("loggers")
+    if loggers:
+        yield HookPlan("LoggersHook", {"loggers": loggers}, "train")  # the argument has the key's own name
 
 
 def _with_section(hook: HookPlan, config: Mapping[str, Any]) -> HookPlan:

@@ -279,6 +279,22 @@ class SwiftArguments:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EMAArguments:
+    """``train.ema``, and the arguments of EMAHook."""
+
+    decay: Annotated[float, Doc("Share of the average that a step leaves as it is, from 0 to 1.", minimum=0)] = 0.999
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoggersArguments:
+    """Arguments of LoggersHook; its key is ``train.loggers``."""
+
+    loggers: Annotated[
+        str | dict | list[str | dict], Doc("csv, tensorboard, wandb or mlflow; or {type: wandb, **arguments}.")
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoArguments:
     """A hook that takes none."""
 
@@ -315,6 +331,8 @@ DOCUMENTED: Mapping[str, tuple[Priority, type]] = {
     "SparsityHook": (Priority.HIGHEST, SparsityArguments),
     "ClipClampLogitScaleHook": (Priority.NORMAL, AnyArguments),
     "SwiftHook": (Priority.NORMAL, SwiftArguments),
+    "EMAHook": (Priority.ABOVE_NORMAL, EMAArguments),
+    "LoggersHook": (Priority.VERY_LOW, LoggersArguments),
 }
 ARGUMENTS: Mapping[str, type] = {name: arguments for name, (_, arguments) in DOCUMENTED.items()}
 

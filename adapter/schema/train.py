@@ -9,6 +9,7 @@ from adapter.schema.field import Doc
 from adapter.schema.hooks import (
     ARGUMENTS,
     BestArguments,
+    EMAArguments,
     LoggerArguments,
     LrSchedulerArguments,
     OptimizerArguments,
@@ -91,6 +92,17 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GradientCheckpointing:
+    """Which modules compute twice."""
+
+    modules: Annotated[
+        str | list[str] | None,
+        Doc("Names of modules, or patterns of names; a model of transformers chooses itself."),
+    ] = None
+    use_reentrant: Annotated[bool, Doc("Use torch's older way of doing so.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Train:
     """Everything about training."""
 
@@ -120,6 +132,21 @@ class Train:
     hooks: Annotated[list[dict] | None, Doc("Hooks, each a mapping with its type.", sections=ARGUMENTS)] = None
     checkpoint: Annotated[Checkpoint | None, Doc("Checkpoints.")] = None
     logging: Annotated[LoggerArguments | None, Doc("Log lines.", hook="TextLoggerHook")] = None
+    loggers: Annotated[
+        str | dict | list[str | dict] | None,
+        Doc("Where log lines go besides: csv, tensorboard, wandb, mlflow; or {type: wandb, ...}.", hook="LoggersHook"),
+    ] = None
+    ema: Annotated[bool | EMAArguments | None, Doc("Evaluate and keep an average of the weights.", hook="EMAHook")] = (
+        None
+    )
+    gradient_checkpointing: Annotated[
+        bool | GradientCheckpointing | None,
+        Doc("Compute parts of the forward pass twice, to use less memory.", target="gradient checkpointing"),
+    ] = None
+    profiler: Annotated[
+        str | dict | None,
+        Doc("Measure where time goes: simple, advanced, pytorch; or {type: simple, ...}.", target="Trainer: profiler"),
+    ] = None
     train_iters_per_epoch: Annotated[
         int | None,
         Doc(

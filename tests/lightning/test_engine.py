@@ -8,7 +8,7 @@ import warnings
 import lightning as L
 import pytest
 
-from adapter.lightning import arguments, engine
+from adapter.lightning import arguments, engine, profiler
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.progress import ProgressBar
 from adapter.lightning.quiet import quiet
@@ -161,5 +161,5 @@ def test_the_console_shows_our_lines_only(tmp_path, capfd):
 
 
 def test_silent_profiler():
-    with arguments.SilentProfiler().profile("anything") as nothing:
+    with profiler.SilentProfiler().profile("anything") as nothing:
         assert nothing is None

@@ -45,6 +45,7 @@ def _needs_whole_parameters(plan: Plan, strategy: RunStrategy) -> Iterator[Probl
         return
     asked = [f"{plan.tuners.key}.{name}" for name in TUNER_OPTIONS if getattr(plan.tuners, name)]
     asked += [f"{hook.key}.save_trainable_only" for hook in plan.hooks if hook.args.get("save_trainable_only")]
+    asked += [hook.key for hook in plan.hooks if hook.type == "EMAHook"]
     for key in asked:
         found = (
             "the files of a model that is shared among processes hold its weights as they are trained, and all of them"

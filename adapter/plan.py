@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter.config.config import Config
+from adapter.dev_run import iterations_of, shortened
 from adapter.errors import ConfigError, Problem
 from adapter.hooks.apex_amp_optimizer import APEX_PRECISION
 from adapter.hooks.hook import Hook
@@ -101,6 +102,7 @@ class Plan:
         precision: Lightning's name for the number format.
         loss_scale: Fixed loss scale of 16-mixed, or arguments of ``torch.amp.GradScaler``.
         gradient_checkpointing: Arguments of ``checkpoint_gradients``; None for no such thing.
+        fast_dev_run: Iterations of a run that only shows whether everything works; 0 for a run in earnest.
         profiler: Name of Lightning's profiler, or the name and its arguments; None for none.
         trainer: Arguments for ``lightning.Trainer`` that the config decides.
         warnings: Sentences to print before the run.
@@ -127,6 +129,7 @@ class Plan:
     precision: str = "32-true"
     loss_scale: float | dict[str, Any] = field(default_factory=dict)
     gradient_checkpointing: dict[str, Any] | None = None
+    fast_dev_run: int = 0
     profiler: Any = None
     trainer: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -146,11 +149,15 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
     Args:
         config: Config after ``dialects.modelscope.move_old_keys``.
         keywords: Constructor keywords, which win over the file: ``max_epochs``, ``work_dir``, ``use_fp16``,
-            ``launcher``, ``train_iters_per_epoch``, ``val_iters_per_epoch``. A None changes nothing.
+            ``launcher``, ``train_iters_per_epoch``, ``val_iters_per_epoch``, ``fast_dev_run``. A None changes nothing.
     """
     given = {name: value for name, value in (keywords or {}).items() if value is not None}
     train, evaluation = section(config, "train"), section(config, "evaluation")
     asked = sorted(hook_list(config, given), key=run_order)
+    trial = iterations_of(given.get("fast_dev_run", train.get("fast_dev_run")), asked)
+    if trial:
+        asked = list(shortened(asked))
+        given |= {"max_epochs": 1, "train_iters_per_epoch": trial, "val_iters_per_epoch": trial}
     hooks = tuple(replace(hook, args=_read_arguments(hook)) for hook in asked)
     sharing = next((hook for hook in hooks if strategy_of(hook)), None)
     max_epochs = given.get("max_epochs", train.get("max_epochs"))
@@ -185,9 +192,10 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         gradient_checkpointing=section(train, "gradient_checkpointing")
         if train.get("gradient_checkpointing")
         else None,
+        fast_dev_run=trial,
         profiler=train.get("profiler"),
         trainer={name: value for name, value in asked_of_lightning.items() if value is not None},
-        warnings=tuple(schedule_length(config, given)),
+        warnings=() if trial else tuple(schedule_length(config, given)),
     )
 
 

@@ -31,7 +31,7 @@ from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from adapter.hooks.swift import SwiftHook
 from adapter.lightning import engine
-from adapter.lightning.arguments import count_processes
+from adapter.lightning.arguments import count_processes, refuse_decided_elsewhere
 from adapter.lightning.interrupts import Interrupts
 from adapter.lightning.module import TrainingModule
 from adapter.lightning.strategies.choice import choose_strategy
@@ -58,6 +58,7 @@ PLAN_KEYWORDS = (
     "val_iters_per_epoch",
     "use_fp16",
     "launcher",
+    "fast_dev_run",
 )
 # Lightning's own name for what a keyword says.
 LIMITS = {"limit_train_batches": "train_iters_per_epoch", "limit_val_batches": "val_iters_per_epoch"}
@@ -98,9 +99,9 @@ class EpochBasedTrainer(TrainerSteps):
         efficient_tuners: Adapters on the model, which alone are trained: a config of peft or ms-swift,
             ``{"type": "lora", "target_modules": [...]}`` for one of peft, or a mapping from names to such.
         kwargs: ``max_epochs``, ``train_iters_per_epoch``, ``val_iters_per_epoch``, ``work_dir``, ``use_fp16``,
-            ``launcher``: win over the config's keys. ``device`` (``cpu``, ``gpu``, ``cuda:1``): Lightning chooses by
-            default. ``remove_unused_data``: drop what the model's forward does not take. ``compile``,
-            ``compile_options``: ``torch.compile``. ``trust_remote_code``: allow code that a config names.
+            ``launcher``, ``fast_dev_run``: win over the config's keys. ``device`` (``cpu``, ``gpu``, ``cuda:1``):
+            Lightning chooses by default. ``remove_unused_data``: drop what the model's forward does not take.
+            ``compile``, ``compile_options``: ``torch.compile``. ``trust_remote_code``: allow code that a config names.
             ``cfg_options``: dotted key to value, on top of the config. ``trainer_args``: arguments for
             ``lightning.Trainer``, which win over all.
 
@@ -238,6 +239,8 @@ class EpochBasedTrainer(TrainerSteps):
         for limit, keyword in LIMITS.items():
             if isinstance(self.trainer_args.get(limit), int):
                 self._keywords[keyword] = self.trainer_args.pop(limit)
+        if "fast_dev_run" in self.trainer_args:
+            self._keywords["fast_dev_run"] = self.trainer_args.pop("fast_dev_run")
         self._engine: L.Trainer | None = None
         self.all_data = False  # whether an evaluation is to use its data to their end
         self._printed = False
@@ -493,6 +496,7 @@ class EpochBasedTrainer(TrainerSteps):
                 self.register_hook(callback)
         if native:
             self.trainer_args["callbacks"] = [*native, *(self.trainer_args.get("callbacks") or [])]
+            refuse_decided_elsewhere(self.trainer_args)
 
     # Checkpoints
 

@@ -111,7 +111,8 @@ class TrainerSteps(TrainerParts):
     @property
     def max_epochs(self) -> int:
         """Epochs of the run."""
-        return self.trainer_args.get("max_epochs") or self.plan.max_epochs or 0
+        given = None if self.plan.fast_dev_run else self.trainer_args.get("max_epochs")
+        return given or self.plan.max_epochs or 0
 
     @property
     def max_iters(self) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import lightning as L
 from lightning.fabric.plugins.environments import ClusterEnvironment
+from lightning.pytorch.callbacks import BatchSizeFinder, LearningRateFinder
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from adapter.errors import ConfigError, Problem
@@ -28,6 +29,11 @@ DECIDED_ELSEWHERE = {
     "check_val_every_n_epoch": "evaluation.period",
     "num_sanity_val_steps": "evaluation.period",
     "barebones": "the default, which leaves out all of Lightning's own output",
+}
+
+TUNERS = {
+    LearningRateFinder: "short runs with several train.optimizer.lr",
+    BatchSizeFinder: "short runs with several train.dataloader.batch_size_per_gpu",
 }
 
 
@@ -53,6 +59,7 @@ def lightning_arguments(owner: EpochBasedTrainer) -> dict[str, Any]:
         **owner.plan.trainer,
         **device_arguments(owner.requested_device),
         **given,
+        **(owner.plan.trainer if owner.plan.fast_dev_run else {}),
         "profiler": build_profiler(given.get("profiler", owner.plan.profiler), owner.work_dir),
         **process_arguments(owner, given),
     }
@@ -68,6 +75,12 @@ def refuse_decided_elsewhere(trainer_args: Mapping[str, Any]) -> None:
         Problem(f"trainer.{name}", "is not Lightning's to decide here", fix=f"use {use}")
         for name, use in DECIDED_ELSEWHERE.items()
         if trainer_args.get(name) is not None
+    ]
+    refused += [
+        Problem("callbacks", f"{type(callback).__name__} needs Lightning to make the steps", fix=f"use {TUNERS[kind]}")
+        for callback in as_list(trainer_args.get("callbacks"))
+        for kind in TUNERS
+        if isinstance(callback, kind)
     ]
     if refused:
         raise ConfigError(refused)

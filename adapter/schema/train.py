@@ -143,6 +143,15 @@ class Train:
         bool | GradientCheckpointing | None,
         Doc("Compute parts of the forward pass twice, to use less memory.", target="gradient checkpointing"),
     ] = None
+    fast_dev_run: Annotated[
+        bool | int,
+        Doc(
+            "Only try: one optimizer step, or so many iterations, an evaluation as short, and no checkpoints.",
+            unit="iterations",
+            minimum=0,
+            target="Trainer: limits",
+        ),
+    ] = False
     profiler: Annotated[
         str | dict | None,
         Doc("Measure where time goes: simple, advanced, pytorch; or {type: simple, ...}.", target="Trainer: profiler"),

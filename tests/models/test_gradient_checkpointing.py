@@ -102,8 +102,8 @@ def test_a_model_of_transformers_chooses_itself(given: Any, tuners: Any, tmp_pat
     plain = losses(tmp_path / "plain", settings(**changes), model=small_transformer(), **sets)
     config = settings(train__gradient_checkpointing=given, **changes)
     assert losses(tmp_path / "twice", config, model=small_transformer(), **sets) == plain
-    layers = [m for m in build(tmp_path, config, model=small_transformer(), **sets).model.modules()]
-    assert any(getattr(layer, "gradient_checkpointing", False) for layer in layers)
+    model = build(tmp_path, config, model=small_transformer(), **sets).model
+    assert any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,9 @@ def checkpoint_gradients(model: nn.Module, modules: str | list[str] | None = Non
         found = f"{type(model).__name__} does not say which of its modules to compute twice"
         fix = f'name them: {{"modules": ["{_names(model)[0]}", ...]}}'
         raise ConfigError(Problem(KEY, found, "a model of transformers, or modules", fix=fix))
-    enable: Any = getattr(model, "activation_checkpointing_enable", None)  # transformers' name for it since 5
-    (enable or model.gradient_checkpointing_enable)(how)
+    names = "activation_checkpointing_enable", "gradient_checkpointing_enable"  # transformers' since 5, and before
+    enable: Any = next(getattr(model, name) for name in names if hasattr(model, name))
+    enable(how)
     if use_reentrant and not all(parameter.requires_grad for parameter in model.parameters()):
         model.enable_input_require_grads()  # type: ignore[operator]  # nothing behind frozen embeddings is found else
 

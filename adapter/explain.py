@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SHOWN_AS_ONE = ("model", "dataset", "datasets", "preprocessor", "pipeline", "megatron", "env")
 KEY_WIDTH, VALUE_WIDTH, FATE_WIDTH = 46, 24, 7
+COLUMNS = ("key", "value", "fate", "becomes")
+TITLES = {"modelscope": "ModelScope schema", "run": "run: schema"}
 FATAL = ("value", "file")
 
 
@@ -54,17 +56,29 @@ class Explanation:
         """Everything as one JSON object; ``rows`` has every key."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, default=str)
 
-    def as_text(self, width: int = 120) -> str:
-        """A table for people, ``width`` columns wide; free-form blocks are one row each."""
-        title = {"modelscope": "ModelScope schema", "run": "run: schema"}[self.dialect]
-        parts = [f"{self.file or 'config'} ({title})", "", *_table(self.rows, width)]
+    @property
+    def title(self) -> str:
+        """The file and its schema."""
+        return f"{self.file or 'config'} ({TITLES[self.dialect]})"
+
+    def table(self) -> list[tuple[str, str, str, str]]:
+        """Key, value, fate and what it becomes, as texts; the keys of a free-form block are one row."""
+        return [
+            (row.key, _text(row.value).replace("\n", " "), row.fate, ", ".join(filter(None, [row.target, row.note])))
+            for row in _collapsed(self.rows)
+        ]
+
+    def remarks(self) -> str:
+        """What there is to say besides the keys: the hooks by stage, warnings, and what ``fit`` would refuse."""
         order = [f"  {stage:<18} {', '.join(names)}" for stage, names in self.stages.items() if names]
-        parts += _block("Hooks, in the order they run", order)
+        parts = _block("Hooks, in the order they run", order)
         parts += _block("Warnings", [f"  {text}" for text in self.warnings])
-        parts += _block(
-            "fit would refuse this config", [textwrap.indent(str(problem), "  ") for problem in self.problems]
-        )
-        return "\n".join(parts)
+        refused = [textwrap.indent(str(problem), "  ") for problem in self.problems]
+        return "\n".join(parts + _block("fit would refuse this config", refused))
+
+    def as_text(self, width: int = 120) -> str:
+        """Everything as plain lines, ``width`` columns wide."""
+        return "\n".join([self.title, "", *_lines(self.table(), width), *filter(None, [self.remarks()])])
 
 
 def explain_plan(prepared: Prepared, strict: bool = False) -> Explanation:
@@ -108,13 +122,12 @@ def _stages(plan: Plan) -> dict[str, list[str]]:
     return {stage: [cls.__name__ for cls in classes if cls.overrides(stage)] for stage in STAGES}
 
 
-def _table(rows: Sequence[Fate], width: int) -> Iterator[str]:
-    """Aligned lines: key, value, fate, what it sets."""
+def _lines(rows: Iterable[tuple[str, str, str, str]], width: int) -> Iterator[str]:
+    """Aligned lines with a heading."""
     left = KEY_WIDTH + VALUE_WIDTH + FATE_WIDTH + 6
-    for row in (Fate("key", "value", "fate", "becomes"), *_collapsed(rows)):
-        cells = (_cut(row.key, KEY_WIDTH), _cut(_text(row.value), VALUE_WIDTH), row.fate)
-        head = f"{cells[0]:<{KEY_WIDTH}}  {cells[1]:<{VALUE_WIDTH}}  {cells[2]:<{FATE_WIDTH}}  "
-        what = textwrap.wrap(", ".join(filter(None, [row.target, row.note])), max(width - left, 30)) or [""]
+    for key, value, fate, becomes in (COLUMNS, *rows):
+        head = f"{_cut(key, KEY_WIDTH):<{KEY_WIDTH}}  {_cut(value, VALUE_WIDTH):<{VALUE_WIDTH}}  {fate:<{FATE_WIDTH}}  "
+        what = textwrap.wrap(becomes, max(width - left, 30)) or [""]
         yield (head + what[0]).rstrip()
         yield from (" " * left + line for line in what[1:])
 
@@ -145,7 +158,6 @@ def _text(value: Any) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    text = text.replace("\n", " ")
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 
 from adapter.cli.arguments import add_config_arguments, file_request
+from adapter.cli.tables import on_terminal, print_table
 
 EXAMPLE = "  adapter explain configuration.json\n  adapter explain configuration.json --json | jq '.hooks'"
 
@@ -19,7 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the table, or the JSON object."""
     from adapter import pipeline
+    from adapter.explain import COLUMNS
 
     explanation = pipeline.explain(file_request(args))
-    print(explanation.as_json() if args.json else explanation.as_text(shutil.get_terminal_size((120, 0)).columns))
+    if args.json:
+        print(explanation.as_json())
+    elif on_terminal():
+        print_table(COLUMNS, explanation.table(), title=explanation.title, styled_by=2)
+        print(explanation.remarks())
+    else:
+        print(explanation.as_text())
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from adapter import registry
 from adapter.cli.arguments import add_import_argument
+from adapter.cli.tables import on_terminal, print_table
 from adapter.registry import Registry, declared_names
 from adapter.runner.registration import registry as run_registry
 
@@ -43,21 +44,34 @@ def run(args: argparse.Namespace) -> int:
 
         import_user_code(args.imports)
     if args.kind:
-        print(_described(kinds()[args.kind]))
-        return 0
-    for kind, entries in kinds().items():
-        names = ", ".join(entries.names()) or "none built in"
-        print(textwrap.fill(names, 110, initial_indent=f"{kind}: ", subsequent_indent="    "))
+        _show(("name", "what it is"), _described(kinds()[args.kind]))
+    elif on_terminal():
+        print_table(("kind", "names"), [(kind, _names(entries)) for kind, entries in kinds().items()])
+    else:
+        for kind, entries in kinds().items():
+            print(textwrap.fill(_names(entries), 110, initial_indent=f"{kind}: ", subsequent_indent="    "))
     return 0
 
 
-def _described(entries: Registry) -> str:
-    """A line a name; the built-in ones with the first line of their documentation."""
+def _names(entries: Registry) -> str:
+    return ", ".join(entries.names()) or "none built in"
+
+
+def _show(columns: tuple[str, str], rows: list[tuple[str, str]]) -> None:
+    """A table on a terminal; a line a name for programs."""
+    if on_terminal():
+        print_table(columns, rows)
+        return
+    width = max((len(name) for name, text in rows if text), default=0)
+    for name, text in rows:
+        print(f"{name:{width}}  {text}".rstrip())
+
+
+def _described(entries: Registry) -> list[tuple[str, str]]:
+    """Every name; the built-in ones with the first line of their documentation."""
     modules = declared_names(entries.package).get(entries.variable, {}).values() if entries.package else ()
     found = {name: text for module in set(modules) for name, text in _summaries(module)}
-    summaries = {name: text for name, text in found.items() if name in entries}
-    width = max(map(len, summaries), default=0)
-    return "\n".join(f"{name:{width}}  {summaries.get(name, '')}".rstrip() for name in entries.names())
+    return [(name, found.get(name, "")) for name in entries.names()]
 
 
 def _summaries(module: str) -> Iterator[tuple[str, str]]:
@@ -67,5 +81,6 @@ def _summaries(module: str) -> Iterator[tuple[str, str]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.decorator_list:
             summary = (ast.get_docstring(node) or "").partition("\n")[0].replace("``", "")
-            given = [c.value for d in node.decorator_list for c in ast.walk(d) if isinstance(c, ast.Constant)]
-            yield from ((str(name), summary) for name in given or [node.name])
+            for decorator in node.decorator_list:
+                given = [part.value for part in ast.walk(decorator) if isinstance(part, ast.Constant)]
+                yield from ((str(name), summary) for name in given or [node.name])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapter.errors import ConfigError, Problem
+from adapter.installed import has_modelscope
 
 if TYPE_CHECKING:
     from adapter.config import Config
@@ -45,7 +45,7 @@ class HubUpload:
         if not repo_id:
             fix = 'name the repository, such as "me/my-model"'
             problems.append(Problem("hub_repo_id", "push_to_hub does not say where to", kind="missing", fix=fix))
-        if importlib.util.find_spec("modelscope") is None:
+        if not has_modelscope():
             fix = "pip install 'ms-lightning-adapter[modelscope]', or leave push_to_hub out"
             problems.append(Problem("push_to_hub", "uploading needs the package modelscope", kind="name", fix=fix))
         if problems:

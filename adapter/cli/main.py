@@ -68,6 +68,8 @@ def parse(name: str, command: ModuleType, words: Sequence[str]) -> argparse.Name
         return argparse.Namespace(words=[word for word in words if word != "--debug"])
     parser = argparse.ArgumentParser(prog=f"adapter {name}", **described(command))
     complete_parser(parser, command)
+    if getattr(command, "TAKES_REST", False):
+        return parser.parse_args(words)
     if parser.get_default("trainer") is None:
         return parser.parse_intermixed_args(words)
     words, trainer = split_trainer_arguments(words)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from adapter.data.files import FileDataset, load_rows, silence
 from adapter.errors import ConfigError, Problem
+from adapter.installed import has_modelscope
 
 FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet", ".txt": "text"}
 
@@ -56,7 +56,7 @@ def load_named(
     place = Path(base_dir or ".", name)
     if place.is_file() and place.suffix in FORMATS:
         return load_rows(FORMATS[place.suffix], [place])
-    if not place.is_dir() and importlib.util.find_spec("modelscope") is None:
+    if not place.is_dir() and not has_modelscope():
         found = f"'{name}' is no local file ({', '.join(FORMATS)}) or folder, and ModelScope is not installed"
         fix = "check the name, or pip install 'ms-lightning-adapter[modelscope]' for data of its hub"
         raise ConfigError(Problem("name", found, fix=fix, kind="file"))

@@ -105,7 +105,7 @@ def start(per_node: int, nodes: int) -> list[subprocess.Popen[bytes]]:
 
 
 def program() -> list[str]:
-    """The command that this process was started with.
+    """The command that this process was started with; what stands before the program in it (``adapter run``), too.
 
     Raises:
         ConfigError: It is not a file or a module that could be run again.
@@ -116,7 +116,8 @@ def program() -> list[str]:
     if not Path(sys.argv[0]).is_file():
         found = "the other processes have to run this program again, but it is not a file"
         raise ConfigError(Problem("trainer.devices", found, fix="put it into a file, or start it with torchrun"))
-    return [sys.executable, os.path.abspath(sys.argv[0]), *sys.argv[1:]]
+    before = sys.orig_argv[1 : -len(sys.argv)] if sys.orig_argv[-len(sys.argv) :] == sys.argv else []
+    return [sys.executable, *before, os.path.abspath(sys.argv[0]), *sys.argv[1:]]
 
 
 def _variables(processes: Started) -> dict[str, str]:

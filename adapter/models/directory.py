@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from typing import Any
 
 from adapter.errors import ConfigError, Problem
+from adapter.installed import has_modelscope
 
 CONFIG_NAME = "configuration.json"
 
@@ -25,7 +25,7 @@ def model_directory(model: Any, revision: str | None = None) -> str | None:
         return None
     if os.path.isdir(model):
         return os.fspath(model)
-    if importlib.util.find_spec("modelscope") is None:
+    if not has_modelscope():
         found = f"'{model}' is no local directory, and ModelScope is not installed"
         fix = "pass the model's folder, or pip install 'ms-lightning-adapter[modelscope]' to download it"
         raise ConfigError(Problem("model", found, fix=fix, kind="file"))

@@ -103,6 +103,22 @@ class BaseTrainer(ABC):
         return self.parallel_groups["pipeline_model_parallel"]
 
     @property
+    def in_loop(self) -> bool:
+        """Whether a loop of the trainer's own is running, which counts epochs and iterations."""
+        return True
+
+    @property
+    def _hooks(self) -> list[Hook]:
+        """The hooks in run order; setting it replaces them."""
+        return list(self.hooks)
+
+    @_hooks.setter
+    def _hooks(self, hooks: Sequence[Hook]) -> None:
+        self.hooks = HookList()
+        for hook in hooks:
+            self.register_hook(hook)
+
+    @property
     def _dist(self) -> bool:
         """Whether several processes share the data."""
         return "data_parallel" in self.parallel_groups
@@ -204,8 +220,16 @@ class BaseTrainer(ABC):
         return [hook for hook in self.hooks if type(hook) is cls]
 
     def invoke_hook(self, fn_name: str) -> None:
-        """Run the hooks of a stage."""
-        self.hooks.run(fn_name, self)
+        """Run the hooks of a stage; the caller may be a loop of the user's own, which counts ``_epoch`` and ``_iter``."""
+        if self.in_loop:
+            self.hooks.run(fn_name, self)
+            return
+        self.epoch_ends = fn_name == "after_train_epoch"
+        try:
+            self.hooks.run(fn_name, self)
+            self._do_deferred()
+        finally:
+            self.epoch_ends, self._deferred = False, []
 
     def get_hook_info(self) -> str:
         """The hooks that act in each stage, with their priorities, as a text for people."""

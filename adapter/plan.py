@@ -181,8 +181,8 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         lr_scheduler=_component(config, "train.lr_scheduler"),
         hooks=hooks,
         metrics=_metrics(config),
-        train_loader=_loader(section(train, "dataloader"), shuffle=True),
-        eval_loader=_loader(section(evaluation, "dataloader"), shuffle=False),
+        train_loader=loader_plan(section(train, "dataloader"), shuffle=True),
+        eval_loader=loader_plan(section(evaluation, "dataloader"), shuffle=False),
         tuners=_tuners(config),
         strategy=strategy_of(sharing) if sharing else "auto",
         strategy_args=_beside(config, sharing.args) if sharing else {},
@@ -274,7 +274,8 @@ def _metrics(config: Config) -> tuple[Component, ...]:
     return tuple(components)
 
 
-def _loader(entry: Mapping[str, Any], shuffle: bool) -> LoaderPlan:
+def loader_plan(entry: Mapping[str, Any], shuffle: bool) -> LoaderPlan:
+    """The data loader of a ``dataloader`` section; ``shuffle`` is its default."""
     named = ("batch_size_per_gpu", "workers_per_gpu", "shuffle", "drop_last")
     return LoaderPlan(
         batch_size=entry.get("batch_size_per_gpu", 1),

@@ -25,7 +25,7 @@ from adapter.errors import ConfigError, Problem
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.models.build import build_model
 from adapter.optim.build import build_optimizer
-from adapter.plan import Plan
+from adapter.plan import Plan, loader_plan
 from adapter.schedules.build import build_scheduler
 from adapter.schedules.length import schedule_steps
 from adapter.tuners import Tuners, add_tuners
@@ -84,7 +84,7 @@ class TrainerParts(BaseTrainer):
 
     def build_model(self) -> nn.Module:
         """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
-        model = build_model(self.model_section())
+        model = build_model(self.model_section(), model_dir=self.model_dir)
         weights = Path(self.model_dir or "", "pytorch_model.bin")
         if self.model_dir and weights.is_file():
             model.load_state_dict(files.load(weights, "weights"))
@@ -156,6 +156,11 @@ class TrainerParts(BaseTrainer):
             world_size=self.processes.shares,
         )
         return _not_empty(loader, "train.dataloader")
+
+    def _build_dataloader_with_dataset(self, dataset: Any, **section: Any) -> DataLoader[Any]:
+        """A training loader of other data, for loops of the user's own: with the keys of ``train.dataloader``."""
+        collate, seed = self.train_data_collator, section.pop("seed", self._seed)
+        return build_loader(dataset, loader_plan(section, shuffle=True), collate_fn=collate, seed=seed)
 
     def get_eval_data_loader(self) -> DataLoader[Any]:
         """The evaluation data loader."""

@@ -115,6 +115,16 @@ class TrainerSteps(TrainerParts):
         return given or self.plan.max_epochs or 0
 
     @property
+    def _max_epochs(self) -> int:
+        """The same, as loops of the user's own name it."""
+        return self.max_epochs
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether training, or an evaluation, is running."""
+        return self._engine is not None
+
+    @property
     def max_iters(self) -> int:
         """Iterations of the run.
 

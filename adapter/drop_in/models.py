@@ -8,12 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
+from adapter.checkpoint import files
 from adapter.config import Config
 from adapter.drop_in.reading import read_config
 from adapter.errors import ConfigError, Problem
-from adapter.models.directory import load_directory, model_directory
+from adapter.models.build import build_model
+from adapter.models.directory import model_directory
+
+WEIGHTS = "pytorch_model.bin"
 
 
 class Model(ABC):
@@ -66,7 +71,11 @@ class Model(ABC):
         section = config.get("model")
         if not isinstance(section, Mapping):
             raise ConfigError(Problem("model", "not given", kind="missing"), config.filename)
-        return load_directory({**section, **kwargs}, directory)
+        model = build_model({**section, **kwargs}, model_dir=directory)
+        weights = Path(directory, WEIGHTS)
+        if weights.is_file():
+            model.load_state_dict(files.load(weights, "weights"))
+        return model
 
 
 class TorchModel(Model, nn.Module):
@@ -94,7 +103,5 @@ class TorchModel(Model, nn.Module):
 
     def save_pretrained(self, target_folder: str | os.PathLike[str], **kwargs: Any) -> None:
         """Write the weights to ``pytorch_model.bin`` in a folder."""
-        import torch
-
         Path(target_folder).mkdir(parents=True, exist_ok=True)
-        torch.save(self.state_dict(), Path(target_folder, "pytorch_model.bin"))
+        torch.save(self.state_dict(), Path(target_folder, WEIGHTS))

@@ -45,6 +45,7 @@ HOMES: dict[str, str] = {
     **_at("adapter.hooks.clip_clamp_logit_scale", "ClipClampLogitScaleHook"),
     **_at("adapter.hooks.ddp", "DDPHook"),
     **_at("adapter.hooks.megatron", "MegatronHook"),
+    **_at("adapter.hooks.deepspeed", "DeepspeedHook"),
     **_at("adapter.hooks.swift", "SwiftHook"),
     **_at("adapter.optim.child_tuning_adamw", "ChildTuningAdamW"),
     **_at("adapter.optim.fisher", "calculate_fisher"),
@@ -136,7 +137,7 @@ MODULES: dict[str, str] = {
     "modelscope.trainers.base": "BaseTrainer DummyTrainer TRAINERS",
     "modelscope.trainers.builder": "TRAINERS build_trainer",
     "modelscope.trainers.default_config": "DEFAULT_HOOKS_CONFIG merge_cfg merge_hooks update_cfg",
-    "modelscope.trainers.hooks": f"{_OPTIMIZER_HOOKS} BestCkptSaverHook CheckpointHook ClipClampLogitScaleHook DDPHook "
+    "modelscope.trainers.hooks": f"{_OPTIMIZER_HOOKS} BestCkptSaverHook CheckpointHook ClipClampLogitScaleHook DDPHook DeepspeedHook "
     "EarlyStopHook EvaluationHook HOOKS Hook IterTimerHook LoadCheckpointHook LoggerHook LrSchedulerHook MegatronHook "
     "NoneLrSchedulerHook PlateauLrSchedulerHook Priority SparsityHook SwiftHook TensorboardHook TextLoggerHook "
     "build_hook get_priority",
@@ -147,8 +148,9 @@ MODULES: dict[str, str] = {
     "modelscope.trainers.hooks.clip_clamp_logit_scale_hook": "ClipClampLogitScaleHook",
     "modelscope.trainers.hooks.compression": "SparsityHook",
     "modelscope.trainers.hooks.compression.sparsity_hook": "SparsityHook",
-    "modelscope.trainers.hooks.distributed": "DDPHook MegatronHook",
+    "modelscope.trainers.hooks.distributed": "DDPHook DeepspeedHook MegatronHook",
     "modelscope.trainers.hooks.distributed.ddp_hook": "DDPHook",
+    "modelscope.trainers.hooks.distributed.deepspeed_hook": "DeepspeedHook",
     "modelscope.trainers.hooks.distributed.megatron_hook": "MegatronHook",
     "modelscope.trainers.hooks.early_stop_hook": "EarlyStopHook",
     "modelscope.trainers.hooks.evaluation_hook": "EvaluationHook",

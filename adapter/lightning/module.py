@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import lightning as L
 import torch
+from lightning.pytorch.loops.progress import _Progress
 from lightning.pytorch.plugins.precision import Precision
 from lightning.pytorch.strategies import Strategy
 from torch import nn
@@ -42,8 +43,9 @@ class TrainingModule(L.LightningModule):
         self.model = model
         self.exhausted = False  # whether the data ended before this iteration
         self.batches_stay = False
-        self.nobody_takes_part = False
+        self.nobody_takes_part = True  # nor does anyone in a loop that is driven by hand
         self.plain_precision = True
+        self.progress = _Progress()
         self.scaler: torch.amp.GradScaler | None = None
         self._clip_unscaled: Mapping[str, Any] = {}  # for the step in progress
 
@@ -104,6 +106,7 @@ class TrainingModule(L.LightningModule):
         optimizer step (a strategy, a precision, another Lightning callback).
         """
         trainer = self.trainer
+        self.progress = trainer.fit_loop.epoch_loop.manual_optimization.optim_step_progress
         plain = self.plain_precision = type(trainer.precision_plugin) is Precision
         self.scaler = getattr(trainer.precision_plugin, "scaler", None)
         self.batches_stay = plain and trainer.strategy.root_device.type == "cpu"
@@ -152,10 +155,9 @@ class TrainingModule(L.LightningModule):
         elif grad_clip:
             self.clip(grad_clip)
         if self.nobody_takes_part:  # what Lightning's optimizer wrapper comes to then, without its 40 us
-            progress = self.trainer.fit_loop.epoch_loop.manual_optimization.optim_step_progress
-            progress.increment_ready()
+            self.progress.increment_ready()
             optimizer.step()
-            progress.increment_completed()
+            self.progress.increment_completed()
         else:
             wrapped = [own for own in self.trainer.strategy._lightning_optimizers if own.optimizer is optimizer]
             wrapped[0].step()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,13 @@ from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
 from adapter.registry import MODELS, check_arguments
 
 
-def build_model(model_cfg: Mapping[str, Any], key: str = "model") -> nn.Module:
+def build_model(model_cfg: Mapping[str, Any], key: str = "model", model_dir: str | None = None) -> nn.Module:
     """The model that ``{type, **arguments}`` names: a registered one, or an import path to an ``nn.Module``.
+
+    Args:
+        model_cfg: The ``model`` section.
+        key: Where it stands in the config, for error messages.
+        model_dir: The model directory, for a class whose constructor takes ``model_dir``.
 
     Raises:
         ConfigError: No type, an unknown one, one that is no module, or arguments it does not take or refuses.
@@ -30,6 +36,8 @@ def build_model(model_cfg: Mapping[str, Any], key: str = "model") -> nn.Module:
         )
         raise ConfigError(problem)
     cls = MODELS.resolve(name, f"{key}.type")
+    if "model_dir" in inspect.signature(cls).parameters:
+        args.setdefault("model_dir", model_dir)
     check_arguments(cls, args, key)
     try:
         return cls(**args)

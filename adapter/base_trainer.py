@@ -220,16 +220,18 @@ class BaseTrainer(ABC):
         return [hook for hook in self.hooks if type(hook) is cls]
 
     def invoke_hook(self, fn_name: str) -> None:
-        """Run the hooks of a stage; the caller may be a loop of the user's own, which counts ``_epoch`` and ``_iter``."""
+        """Run the hooks of a stage; a loop of the user's own, which counts ``_epoch`` and ``_iter``, may call it."""
         if self.in_loop:
             self.hooks.run(fn_name, self)
             return
-        self.epoch_ends = fn_name == "after_train_epoch"
+        outer = self.epoch_ends  # an evaluation among the hooks of an epoch's end runs stages of its own
+        self.epoch_ends = outer or fn_name == "after_train_epoch"
         try:
             self.hooks.run(fn_name, self)
-            self._do_deferred()
+            if fn_name in ("after_train_iter", "after_train_epoch"):
+                self._do_deferred()
         finally:
-            self.epoch_ends, self._deferred = False, []
+            self.epoch_ends = outer
 
     def get_hook_info(self) -> str:
         """The hooks that act in each stage, with their priorities, as a text for people."""

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import lightning as L
 import torch
 from torch import nn
 
@@ -37,6 +38,7 @@ class TrainerSteps(TrainerParts):
     data_loader: Any
     train_outputs: Any
     module: TrainingModule
+    _engine: L.Trainer | None
     strategy: RunStrategy
     trainer_args: dict[str, Any]
     _metrics: list[Metric]

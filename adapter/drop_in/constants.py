@@ -15,13 +15,14 @@ def __getattr__(name: str) -> Any:
     found = _values().get(name)
     if found is None:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    value: Any = found
-    if name in ENUMS:
-        value = Enum(name, found)
-    elif isinstance(found, dict):
-        value = type(name, (), {"__doc__": f"ModelScope's names of {name}.", **found})
-    globals()[name] = value
-    return value
+    if isinstance(found, dict):
+        found = (Enum if name in ENUMS else _names)(name, found)
+    globals()[name] = found
+    return found
+
+
+def _names(name: str, values: dict[str, Any]) -> type:
+    return type(name, (), {"__doc__": f"ModelScope's names of {name}.", **values})
 
 
 @cache

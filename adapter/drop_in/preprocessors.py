@@ -29,6 +29,7 @@ class Preprocessor(ABC):
 
     @mode.setter
     def mode(self, value: str) -> None:
+        value = "eval" if value == "val" else value  # as the adapter's configs say
         if value not in MODES:
             raise ValueError(f"mode '{value}' is none of {', '.join(MODES)}")
         self._mode = value

@@ -102,9 +102,11 @@ MODULES: dict[str, str] = {
     "modelscope": "EpochBasedTrainer Hook Metric Model MsDataset Preprocessor Priority Tasks TorchModel TrainingArgs "
     "build_dataset_from_file get_logger read_config snapshot_download task_default_metrics",
     "modelscope.hub.snapshot_download": "snapshot_download",
-    "modelscope.metainfo": "Fields Hooks LR_Schedulers Metrics Models Optimizers Preprocessors TaskModels Tasks Trainers",
-    "modelscope.metrics": "METRICS Metric build_metric task_default_metrics AccuracyMetric BleuMetric ImageDenoiseMetric "
-    "LossMetric PplMetric SequenceClassificationMetric TextGenerationMetric TextRankingMetric TokenClassificationMetric",
+    "modelscope.metainfo": "Fields Hooks LR_Schedulers Metrics Models Optimizers Preprocessors TaskModels Tasks "
+    "Trainers",
+    "modelscope.metrics": "METRICS Metric build_metric task_default_metrics AccuracyMetric BleuMetric "
+    "ImageDenoiseMetric LossMetric PplMetric SequenceClassificationMetric TextGenerationMetric TextRankingMetric "
+    "TokenClassificationMetric",
     "modelscope.metrics.accuracy_metric": "AccuracyMetric",
     "modelscope.metrics.base": "Metric",
     "modelscope.metrics.bleu_metric": "BleuMetric",
@@ -137,9 +139,9 @@ MODULES: dict[str, str] = {
     "modelscope.trainers.base": "BaseTrainer DummyTrainer TRAINERS",
     "modelscope.trainers.builder": "TRAINERS build_trainer",
     "modelscope.trainers.default_config": "DEFAULT_HOOKS_CONFIG merge_cfg merge_hooks update_cfg",
-    "modelscope.trainers.hooks": f"{_OPTIMIZER_HOOKS} BestCkptSaverHook CheckpointHook ClipClampLogitScaleHook DDPHook DeepspeedHook "
-    "EarlyStopHook EvaluationHook HOOKS Hook IterTimerHook LoadCheckpointHook LoggerHook LrSchedulerHook MegatronHook "
-    "NoneLrSchedulerHook PlateauLrSchedulerHook Priority SparsityHook SwiftHook TensorboardHook TextLoggerHook "
+    "modelscope.trainers.hooks": f"{_OPTIMIZER_HOOKS} BestCkptSaverHook CheckpointHook ClipClampLogitScaleHook DDPHook "
+    "DeepspeedHook EarlyStopHook EvaluationHook HOOKS Hook IterTimerHook LoadCheckpointHook LoggerHook LrSchedulerHook "
+    "MegatronHook NoneLrSchedulerHook PlateauLrSchedulerHook Priority SparsityHook SwiftHook TensorboardHook TextLoggerHook "
     "build_hook get_priority",
     "modelscope.trainers.hooks.builder": "HOOKS build_hook",
     "modelscope.trainers.hooks.checkpoint": "BestCkptSaverHook CheckpointHook LoadCheckpointHook",

@@ -33,7 +33,9 @@ def calculate_fisher(
         ValueError: No parameter has ``layer`` in its name.
     """
     model.train()
-    squares = {parameter: torch.zeros_like(parameter) for name, parameter in model.named_parameters() if "layer" in name}
+    squares = {
+        parameter: torch.zeros_like(parameter) for name, parameter in model.named_parameters() if "layer" in name
+    }
     if not squares:
         raise ValueError("no parameter of the model has 'layer' in its name, so there is nothing to mask")
     count = len(data_loader)  # type: ignore[arg-type]

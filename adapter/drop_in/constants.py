@@ -16,7 +16,8 @@ def __getattr__(name: str) -> Any:
     if found is None:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     if isinstance(found, dict):
-        found = (Enum if name in ENUMS else _names)(name, found)
+        make: Any = Enum if name in ENUMS else _names
+        found = make(name, found)
     globals()[name] = found
     return found
 

@@ -141,8 +141,8 @@ MODULES: dict[str, str] = {
     "modelscope.trainers.default_config": "DEFAULT_HOOKS_CONFIG merge_cfg merge_hooks update_cfg",
     "modelscope.trainers.hooks": f"{_OPTIMIZER_HOOKS} BestCkptSaverHook CheckpointHook ClipClampLogitScaleHook DDPHook "
     "DeepspeedHook EarlyStopHook EvaluationHook HOOKS Hook IterTimerHook LoadCheckpointHook LoggerHook LrSchedulerHook "
-    "MegatronHook NoneLrSchedulerHook PlateauLrSchedulerHook Priority SparsityHook SwiftHook TensorboardHook TextLoggerHook "
-    "build_hook get_priority",
+    "MegatronHook NoneLrSchedulerHook PlateauLrSchedulerHook Priority SparsityHook SwiftHook TensorboardHook "
+    "TextLoggerHook build_hook get_priority",
     "modelscope.trainers.hooks.builder": "HOOKS build_hook",
     "modelscope.trainers.hooks.checkpoint": "BestCkptSaverHook CheckpointHook LoadCheckpointHook",
     "modelscope.trainers.hooks.checkpoint.checkpoint_hook": "BestCkptSaverHook CheckpointHook",

@@ -106,6 +106,12 @@ class DeepSpeed(RunStrategy):
         except ConfigError as error:
             yield from error.problems
 
+    def check(self, owner: EpochBasedTrainer) -> None:
+        """One optimizer: the engine steps no more."""
+        if isinstance(owner.optimizers[0], Mapping):
+            found = "optimizers by name, but DeepSpeed's engine steps one"
+            raise ConfigError(Problem("optimizers", found, fix="use one, with param_groups, or DDPHook"))
+
     def make(self, owner: EpochBasedTrainer) -> Strategy:
         """Lightning's DeepSpeedStrategy over the settled config."""
         precision = str(owner.trainer_args.get("precision") or self.precision(owner))

@@ -201,3 +201,12 @@ def test_a_subclass_adds_fields() -> None:
     assert args(Config()) == {"model": {"size": 4, "words": ["a", "b"]}, "preprocessor": {"size": 4}}
     assert args.to_config()[1]["note"] == "x"
     assert args.get_metadata("size").metadata["help"] == "A size."
+
+
+@pytest.mark.parametrize(
+    "words", [["--local-rank=1"], ["--local_rank=1"], ["--local-rank", "1"], ["--local_rank", "1"]]
+)
+def test_a_launcher_s_number_is_taken_and_changes_nothing(words: list[str]) -> None:
+    args = TrainingArgs().parse_cli(words)
+    assert args.local_rank == 1
+    assert args(Config({"train": {}})) == Config({"train": {}})

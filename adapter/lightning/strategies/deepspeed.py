@@ -113,8 +113,15 @@ class DeepSpeed(RunStrategy):
             raise ConfigError(Problem("optimizers", found, fix="use one, with param_groups, or DDPHook"))
 
     def make(self, owner: EpochBasedTrainer) -> Strategy:
-        """Lightning's DeepSpeedStrategy over the settled config."""
+        """Lightning's DeepSpeedStrategy over the settled config.
+
+        Raises:
+            ConfigError: A precision that DeepSpeed's config contradicts, or that it does not have on CPUs.
+        """
         precision = str(owner.trainer_args.get("precision") or self.precision(owner))
+        if on_cpu(owner) and precision.startswith("16"):
+            found = f"found {precision}, which DeepSpeed does not run on CPUs"
+            raise ConfigError(Problem("precision", found, "32-true, bf16-mixed, bf16-true"))
         settings.precision_of(self._written(), precision, self.key)
         config, _ = self.config(count_processes(owner))
         settings.set_precision(config, precision)

@@ -73,10 +73,22 @@ def test_nothing_is_written_for_a_run_that_is_refused(tmp_path):
     assert not (tmp_path / "work").exists()
 
 
-def test_the_user_s_precision_must_agree(tmp_path):
-    hook = {"type": "DeepspeedHook", "config": {"bf16": {"enabled": False}}}
-    with pytest.raises(ConfigError, match=r"bf16.enabled: found False, but the run's precision is bf16-mixed"):
-        make(tmp_path, [hook], trainer_args={"precision": "bf16-mixed"})
+@pytest.mark.parametrize(
+    ("section", "precision", "said"),
+    [
+        (
+            {"bf16": {"enabled": False}},
+            "bf16-mixed",
+            "bf16.enabled: found False, but the run's precision is bf16-mixed",
+        ),
+        ({}, "16-mixed", "precision: found 16-mixed, which DeepSpeed does not run on CPUs"),
+        ({"fp16": {"enabled": True}}, None, "precision: found 16-mixed, which DeepSpeed does not run on CPUs"),
+    ],
+)
+def test_a_precision_that_cannot_be_is_refused(section, precision, said, tmp_path):
+    hook = {"type": "DeepspeedHook", "config": section}
+    with pytest.raises(ConfigError, match=said):
+        make(tmp_path, [hook], trainer_args={"precision": precision} if precision else {})
 
 
 def test_a_file_beside_the_config(tmp_path):

@@ -11,7 +11,7 @@ import lightning as L
 from adapter.lightning.arguments import as_list, lightning_arguments, refusals_named
 from adapter.lightning.datamodule import DataModule
 from adapter.lightning.hook_callback import HookCallback
-from adapter.lightning.launch import start, started
+from adapter.lightning.launch import start, started, together
 from adapter.lightning.lean_trainer import LeanTrainer
 from adapter.lightning.precision import settle_precision
 from adapter.lightning.progress import ProgressBar
@@ -51,7 +51,7 @@ def connect(owner: EpochBasedTrainer, first: L.Trainer) -> None:
     """
     children = start(first.num_devices, first.num_nodes) if started() is None else []
     trainer = build_trainer(owner) if children else first
-    with quiet():
+    with quiet(), together(children):
         trainer.strategy.setup_environment()
     owner.processes = Processes(trainer.global_rank, trainer.world_size, children)
     owner.processes.connect()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +16,8 @@ from lightning.fabric.plugins.environments.lightning import find_free_network_po
 from lightning.fabric.plugins.environments.torchelastic import TorchElasticEnvironment
 
 from adapter.errors import ConfigError, Problem
+
+LOOK_EVERY = 0.5  # seconds between looks at the processes that were started
 
 # Launcher -> variables with this process's number, how many there are, its number on its node, and how many are there.
 VARIABLES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
@@ -102,6 +107,31 @@ def start(per_node: int, nodes: int) -> list[subprocess.Popen[bytes]]:
         children.append(subprocess.Popen(command, env={**os.environ, **own}))
     os.environ.update(_variables(Started(first, world, 0, per_node)))
     return children
+
+
+@contextlib.contextmanager
+def together(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
+    """While processes connect: when a started one ends, this one does, which would wait for it half an hour."""
+    connected = threading.Event()
+
+    def look() -> None:
+        while not connected.wait(LOOK_EVERY):
+            ended = next((child for child in children if child.poll() is not None), None)
+            if ended is not None:
+                for child in children:
+                    child.terminate()
+                told = (
+                    f"a process that this one has started ended with status {ended.returncode}; this one ends with it"
+                )
+                print(told, file=sys.stderr, flush=True)
+                os._exit(max(ended.returncode, 1))
+
+    if children:
+        threading.Thread(target=look, name="adapter-connect", daemon=True).start()
+    try:
+        yield
+    finally:
+        connected.set()
 
 
 def program() -> list[str]:

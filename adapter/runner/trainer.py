@@ -184,7 +184,13 @@ class RunTrainer(EpochBasedTrainer):
 
     def train_step(self, model: nn.Module, inputs: Any) -> None:
         """The task's step; what it logs goes to the log buffer."""
-        loss, logged = self.task.train_step(model=model, samples=inputs)  # type: ignore[arg-type]
+        stepped: Any = self.task.train_step(model=model, samples=inputs)  # type: ignore[arg-type]
+        if not isinstance(stepped, (tuple, list)) or len(stepped) != 2:
+            found = f"it returned a {type(stepped).__name__}"
+            raise TypeError(
+                f"{type(self.task).__name__}.train_step must return (loss, what is logged by name); {found}"
+            )
+        loss, logged = stepped
         self.train_outputs = {**logged, "loss": loss}
         self.log_buffer.update(logged)
 

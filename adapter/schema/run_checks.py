@@ -69,10 +69,11 @@ def keys_are_given(config: Mapping[str, Any]) -> Iterator[Problem]:
 
 def data_are_named(config: Mapping[str, Any]) -> Iterator[Problem]:
     """Each data set and each processor has a name that is registered."""
-    dataset = config.get("dataset") or {}
-    for split in ("train_cfg", "val_cfg"):
-        key, entry = f"dataset.{split}", dataset.get(split)
-        if entry is None and (split == "val_cfg" or not dataset or settings(config).evaluate):
+    dataset, run = config.get("dataset") or {}, settings(config)
+    asked = () if run.evaluate else ("train",)
+    for split in dict.fromkeys(("train", "val", *run.valid_splits, *run.test_splits)) if dataset else ():
+        key, entry = f"dataset.{split}_cfg", dataset.get(f"{split}_cfg")
+        if entry is None and split not in (*asked, *run.valid_splits, *run.test_splits):
             continue
         if not isinstance(entry, Mapping) or not entry.get("name"):
             yield _missing(f"{key}.name", "the name of a data set")

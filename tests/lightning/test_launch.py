@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -72,3 +73,16 @@ def test_the_program_is_run_again_as_it_was_started(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["-c"])
     with pytest.raises(ConfigError, match=r"trainer\.devices: .* not a file\n.*put it into a file"):
         program()
+
+
+@pytest.mark.parametrize(("child", "status"), [("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", 1)])
+def test_a_process_that_ends_before_it_connects_is_not_waited_for(child, status):
+    text = (
+        "import subprocess, sys, time\n"
+        "from adapter.lightning.launch import together\n"
+        f"with together([subprocess.Popen([sys.executable, '-c', {child!r}])]):\n"
+        "    time.sleep(300)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=200, check=False)
+    assert ended.returncode == status
+    assert "a process that this one has started ended with status" in ended.stderr

@@ -272,3 +272,14 @@ def test_overrides_and_deepspeed_values(tmp_path: Path) -> None:
     trainer = fit(tmp_path, overrides={"run.max_epoch": 1, "model.head_scale": 2.0})
     assert (trainer.max_epochs, trainer.run_config["model"]["head_scale"]) == (1, 2.0)
     assert [group["lr"] for group in trainer.optimizer.param_groups] == [0.05, 0.05, 0.1, 0.1]
+
+
+@registry.register_task("tiny_loss_only")
+class LossOnly(tiny.Task):
+    def train_step(self, model: Any, samples: Any) -> Any:
+        return super().train_step(model, samples)[0]
+
+
+def test_a_step_without_what_is_logged_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"LossOnly.train_step must return \(loss, .*\); it returned a Tensor"):
+        tiny.fit(tmp_path, task="tiny_loss_only")

@@ -49,6 +49,7 @@ def test_nothing_is_wrong_with_a_good_config():
         ({"run.hooks": [{"type": "EarlyStopHok"}]}, "run.hooks[0].type", "Did you mean 'EarlyStopHook'?"),
         ({"run.hooks": [{"type": "IterTimerHook"}, {"type": "EarlyStopping"}]}, "run.hooks[1].monitor", "needs"),
         ({"run.hooks": [{"typ": "x"}]}, "run.hooks[0].type", "add the type to run.hooks[0]"),
+        ({"run.test_splits": ["test"]}, "dataset.test_cfg.name", "not given"),
         ({"run.batch_size_train": 8}, "run.batch_size_train", "found 8, but run.batch_size, the same setting, is 4"),
         ({"run.runner": "runner_iter", "run.max_iters": 9}, "run.iters_per_inner_epoch", "not given"),
         ({"run.max_epoch": None, "run.iters_per_inner_epoch": 9}, "run.max_iters", "not given"),

@@ -21,10 +21,11 @@ from adapter.converted.model import ConfigModel
 from adapter.converted.sections import Sections, join
 from adapter.errors import ConfigError, Problem
 from adapter.lightning import engine
+from adapter.lightning.arguments import refuse_decided_elsewhere
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.launch import Started, environment, started
 from adapter.lightning.lean_trainer import LeanTrainer
-from adapter.lightning.profiler import SilentProfiler, refuse_decided_elsewhere
+from adapter.lightning.profiler import SilentProfiler
 from adapter.lightning.progress import ProgressBar
 from adapter.lightning.quiet import quiet
 from adapter.lightning.strategies.choice import is_default

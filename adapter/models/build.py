@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from torch import nn
@@ -41,7 +40,7 @@ def build_model(model_cfg: Mapping[str, Any], key: str = "model", model_dir: str
     check_arguments(cls, args, key)
     try:
         return cls(**args)
-    except ConfigError as error:
-        raise ConfigError([replace(problem, key=f"{key}.{problem.key}") for problem in error.problems]) from error
+    except ConfigError:
+        raise
     except REFUSALS as error:
         raise ConfigError(Problem(key, f"{name} cannot be built: {reason_of(error)}")) from error

@@ -17,13 +17,13 @@ SMOOTHING = ("label_smoothing", "label_smooth")
 KEYS = ("type", "num_classes", "in_channels", "with_avg_pool", "loss", "loss_config", *SMOOTHING)
 
 
-def build_loss(head: Mapping[str, Any], key: str = "head") -> nn.Module:
+def build_loss(head: Mapping[str, Any], key: str = "model.head") -> nn.Module:
     """From scores (batch, classes) and class numbers (batch,) to a scalar.
 
     Args:
         head: ``loss`` or ``loss_config``, the name of a loss or ``{type, **arguments}``, cross entropy by default;
             ``label_smoothing`` or ``label_smooth``, from 0 to 1, here or among the arguments.
-        key: Where the section stands in the model's.
+        key: Where the section stands in the config.
 
     Raises:
         ConfigError: A key that nothing reads, an unknown loss, or arguments that it does not take or refuses.

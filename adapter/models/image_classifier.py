@@ -70,14 +70,14 @@ def _backbone_name(backbone: Mapping[str, Any]) -> str:
     """torchvision's name of a backbone: ``resnet18`` for a ResNet of depth 18."""
     kind, depth = backbone.get("type"), backbone.get("depth", "")
     if not isinstance(kind, str):
-        raise ConfigError(Problem("backbone.type", "not given", "such as ResNet", kind="missing"))
-    models = torchvision_module("torchvision.models", "type")
+        raise ConfigError(Problem("model.backbone.type", "not given", "such as ResNet", kind="missing"))
+    models = torchvision_module("torchvision.models", "model.type")
     known = {name.replace("_", ""): name for name in models.list_models(module=models)}
     wanted = f"{kind}{depth}".replace("_", "").lower()
     if wanted not in known:
         depths = sorted({name for plain, name in known.items() if plain.startswith(kind.lower())})
         found = f"there is no {kind}" + (f" of depth {depth}" if depth else " without a depth" if depths else "")
-        key = "backbone.depth" if depths else "backbone.type"
+        key = "model.backbone.depth" if depths else "model.backbone.type"
         near = nearest(wanted, known)
         raise ConfigError(Problem(key, found, ", ".join(depths), known.get(near, ""), kind="name"))
     return known[wanted]
@@ -88,21 +88,27 @@ def _backbone_problems(backbone: Mapping[str, Any]) -> list[Problem]:
     known = ("type", "depth", "out_indices", "norm_cfg", *USUAL)
     for name, value in backbone.items():
         if name not in known:
-            problem = Problem(f"backbone.{name}", "nothing reads this key", ", ".join(known), nearest(name, known))
+            problem = Problem(
+                f"model.backbone.{name}", "nothing reads this key", ", ".join(known), nearest(name, known)
+            )
             problems.append(problem)
         elif name in USUAL and value != USUAL[name]:
-            problems.append(Problem(f"backbone.{name}", f"found {value!r}", f"{USUAL[name]!r}, as torchvision has it"))
+            problems.append(
+                Problem(f"model.backbone.{name}", f"found {value!r}", f"{USUAL[name]!r}, as torchvision has it")
+            )
     if _norm(backbone) not in NORMS:
-        problems.append(Problem("backbone.norm_cfg.type", f"found {_norm(backbone)!r}", ", ".join(NORMS)))
+        problems.append(Problem("model.backbone.norm_cfg.type", f"found {_norm(backbone)!r}", ", ".join(NORMS)))
     return problems
 
 
 def _head_problems(head: Mapping[str, Any]) -> list[Problem]:
     problems = []
     if head.get("type", HEAD) != HEAD:
-        problems.append(Problem("head.type", f"unknown head '{head['type']}'", HEAD, nearest(head["type"], [HEAD])))
+        problems.append(
+            Problem("model.head.type", f"unknown head '{head['type']}'", HEAD, nearest(head["type"], [HEAD]))
+        )
     if head.get("with_avg_pool", True) is not True:
-        problems.append(Problem("head.with_avg_pool", f"found {head['with_avg_pool']!r}", "true"))
+        problems.append(Problem("model.head.with_avg_pool", f"found {head['with_avg_pool']!r}", "true"))
     return problems
 
 
@@ -114,4 +120,4 @@ def _check_width(net: nn.Module, given: int | None) -> None:
     """Refuse a head of another width than the backbone's."""
     width = next((layer.in_features for layer in reversed(list(net.modules())) if isinstance(layer, nn.Linear)), given)
     if given not in (None, width):
-        raise ConfigError(Problem("head.in_channels", f"found {given!r}", f"{width}, which the backbone gives"))
+        raise ConfigError(Problem("model.head.in_channels", f"found {given!r}", f"{width}, which the backbone gives"))

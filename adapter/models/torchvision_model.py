@@ -55,11 +55,11 @@ class TorchvisionModel(nn.Module):
         **arguments: Any,
     ) -> None:
         super().__init__()
-        models = torchvision_module("torchvision.models", "type")
+        models = torchvision_module("torchvision.models", "model.type")
         known = models.list_models(module=models)
         if name not in known:
             found = f"torchvision has no classifier '{name}'"
-            raise ConfigError(Problem("name", found, ", ".join(known), nearest(name, known), kind="name"))
+            raise ConfigError(Problem("model.name", found, ", ".join(known), nearest(name, known), kind="name"))
         self.num_classes = _count_classes(num_classes, head or {}, num_labels)
         self.loss = build_loss(head or {})
         self.net: nn.Module = models.get_model(name, weights=None, num_classes=self.num_classes, **arguments)
@@ -111,7 +111,7 @@ def take_weights(net: nn.Module, weights: Mapping[str, Any], source: str) -> Non
     fitting = {name: value for name, value in weights.items() if name in own and own[name].shape == value.shape}
     if not fitting:
         found = f"{source} has none of the model's {len(own)} weights"
-        raise ConfigError(Problem("weights", found, fix="name weights of the same model", kind="file"))
+        raise ConfigError(Problem("model.weights", found, fix="name weights of the same model", kind="file"))
     net.load_state_dict(fitting, strict=False)
     logger = logging.getLogger("adapter")
     left = {
@@ -126,7 +126,7 @@ def take_weights(net: nn.Module, weights: Mapping[str, Any], source: str) -> Non
 
 def _count_classes(given: int | None, head: Mapping[str, Any], labels: int | None) -> int:
     """Classes that the model's section asks for, else as many as there are labels."""
-    key, count = ("head.num_classes", head.get("num_classes")) if given is None else ("num_classes", given)
+    key, count = ("model.head.num_classes", head.get("num_classes")) if given is None else ("model.num_classes", given)
     count = labels if count is None else count
     if count is None:
         fix = "add head: {num_classes: N} to the model"
@@ -150,6 +150,6 @@ def _read_weights(models: ModuleType, name: str, weights: str, base_dir: str | P
         if weights in known:
             return known[weights].get_state_dict(progress=False)
     except (OSError, ValueError, RuntimeError, AttributeError) as error:
-        raise ConfigError(Problem("weights", reason_of(error), kind="file")) from error
+        raise ConfigError(Problem("model.weights", reason_of(error), kind="file")) from error
     found = f"'{weights}' is no file, and no name of weights for {name}"
-    raise ConfigError(Problem("weights", found, ", ".join(known), nearest(weights, known), kind="file"))
+    raise ConfigError(Problem("model.weights", found, ", ".join(known), nearest(weights, known), kind="file"))

@@ -116,7 +116,7 @@ def test_columns_it_takes(outputs, inputs, args):
     ("outputs", "inputs", "error", "told"),
     [
         ({"loss": 1.0}, {"labels": torch.tensor([1])}, KeyError, "output has none of logits; it has loss"),
-        ({"logits": torch.eye(3)}, {"x": 1}, KeyError, "batch has none of labels, label; it has x"),
+        ({"logits": torch.eye(3)}, {"x": 1}, KeyError, "batch has none of labels, label, gt_labels; it has x"),
         ({"logits": torch.eye(3)}, [1, 2], TypeError, "batch is a list"),
         ({"logits": torch.eye(3)}, {"labels": torch.tensor([1])}, ValueError, "one label a row"),
         ({"logits": torch.ones(2, 3, 4)}, {"labels": torch.tensor([1, 1])}, ValueError, r"\(2, 3, 4\)"),

@@ -40,7 +40,7 @@ def test_the_loss_that_a_head_names(head, expected):
 def test_a_wrong_loss_is_refused(head, key, told):
     with pytest.raises(ConfigError) as caught:
         build_loss(head)
-    assert caught.value.problems[0].key == key
+    assert caught.value.problems[0].key == f"model.{key}"
     assert told in str(caught.value)
 
 

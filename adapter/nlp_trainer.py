@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from adapter.config import Config
-from adapter.registry import MODELS, TRAINERS
+from adapter.registry import TRAINERS
 from adapter.trainer import EpochBasedTrainer
 
 COLUMNS = ("first_sequence", "second_sequence", "label")
@@ -50,20 +49,9 @@ class NlpEpochBasedTrainer(EpochBasedTrainer):
         self.num_labels = len(labels)
         cfg.merge_from_dict({"model.label2id": self.label2id, "model.id2label": self.id2label})
 
-    def model_section(self) -> dict[str, Any]:
-        """The config's model section, with the labels if the class that it names has parameters for them."""
-        section = super().model_section()
-        if self.num_labels is None or not isinstance(section.get("type"), str):
-            return section
-        told = {"num_labels": self.num_labels, "id2label": self.id2label, "label2id": self.label2id}
-        taken = inspect.signature(MODELS.resolve(section["type"], "model.type")).parameters
-        asked = {name: value for name, value in section.items() if name not in ("id2label", "label2id")}
-        return {**{name: value for name, value in told.items() if name in taken}, **asked}
-
     def preprocessor_arguments(self, mode: str) -> dict[str, Any]:
         """The mode, the columns and the labels."""
-        keys = self.train_keys if mode == "train" else self.eval_keys
-        return {**super().preprocessor_arguments(mode), **keys, "label2id": self.label2id}
+        return {**super().preprocessor_arguments(mode), "label2id": self.label2id}
 
     @staticmethod
     def _columns(cfg: Config, mode: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ def write_predictions(trainer: EpochBasedTrainer, path: Path) -> int:
         with written_aside(path) as file:
             return _stream(trainer, dataset, file)
     batches: list[list[bytes]] = []
-    trainer.predict(dataset, lambda inputs, outputs: batches.append(list(lines(inputs, outputs))))
+    trainer.predict(dataset, lambda inputs, outputs: batches.append(list(lines(trainer, inputs, outputs))))
     everybody = dict(reversed(trainer.processes.gather_to_main((trainer.processes.share, batches))))
     in_order = list(chain.from_iterable(zip_longest(*(everybody[share] for share in sorted(everybody)), fillvalue=())))
     if trainer.is_main_process:
@@ -54,7 +54,7 @@ def _stream(trainer: EpochBasedTrainer, dataset: Any, file: IO[bytes]) -> int:
 
     def write(inputs: Any, outputs: Mapping[str, Any]) -> None:
         nonlocal count
-        for line in lines(inputs, outputs):
+        for line in lines(trainer, inputs, outputs):
             file.write(line)
             count += 1
 
@@ -62,10 +62,21 @@ def _stream(trainer: EpochBasedTrainer, dataset: Any, file: IO[bytes]) -> int:
     return count
 
 
-def lines(inputs: Any, outputs: Mapping[str, Any] | list[Any]) -> Iterator[bytes]:
+def lines(trainer: EpochBasedTrainer, inputs: Any, outputs: Mapping[str, Any] | list[Any]) -> Iterator[bytes]:
     """One JSON object a sample, each on a line."""
-    for row in rows(inputs, outputs):
+    for row in described(trainer, inputs, outputs):
         yield json.dumps(row, ensure_ascii=False, allow_nan=False, default=str).encode() + b"\n"
+
+
+def described(
+    trainer: EpochBasedTrainer, inputs: Any, outputs: Mapping[str, Any] | list[Any]
+) -> Iterator[dict[str, Any]]:
+    """The rows, each after what the task says of it, such as its label and score."""
+    task = trainer.known_task
+    named = outputs if isinstance(outputs, Mapping) else {}
+    said = task.rows(named, inputs, trainer.labels) if task is not None and task.rows is not None else []
+    for number, row in enumerate(rows(inputs, outputs)):
+        yield {**said[number], **{name: value for name, value in row.items() if name != "preds"}} if said else row
 
 
 def rows(inputs: Any, outputs: Mapping[str, Any] | list[Any]) -> Iterator[dict[str, Any]]:

@@ -144,7 +144,8 @@ class Registry:
         if found is None:
             found = import_path(str(name), key)
         base = import_path(self.base, key) if self.base else None
-        fits = callable(found) if base is None else inspect.isclass(found) and issubclass(found, base)
+        made = inspect.isfunction(found) and self._registered(str(name), group_key) is found  # it returns one
+        fits = callable(found) if base is None else made or (inspect.isclass(found) and issubclass(found, base))
         if not fits:
             allowed = f"a subclass of {_full_name(base)}" if base else "a class or function"
             raise ConfigError(Problem(key, f"'{name}' is no {self.name}", allowed=allowed, kind="name"))

@@ -21,6 +21,7 @@ from adapter.checkpoint.resume import restore_moment
 from adapter.checkpoint.state import save_trainer_state, save_weights
 from adapter.components import check_components
 from adapter.config import Config
+from adapter.data.loader import count_batches
 from adapter.data.stream import TrainingStream
 from adapter.dialects import detect
 from adapter.dialects.move import notices
@@ -168,11 +169,14 @@ class EpochBasedTrainer(TrainerSteps):
             self.tuners = self.tuners or next((hook.tuners for hook in self.hooks if isinstance(hook, SwiftHook)), {})
             if self.plan.tuners.merge:
                 check_merge(self.tuners, self.plan.tuners.key)
+            self.data_of_config = train_dataset is None
+            self.labels = self.read_labels(self.data_of_config, not isinstance(model, nn.Module))
             self._take_model(model, device, kwargs)
             self.strategy.check(self)
             self._take_data(train_dataset, eval_dataset, preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
+        self._settle_epochs()
         self._notes = notices(prepared.moves)
         self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *unread_keys(prepared, self._keywords)]
         if (
@@ -221,6 +225,17 @@ class EpochBasedTrainer(TrainerSteps):
         if eval_dataset is not None or self._evaluates():
             self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
         self._check_lengths()
+
+    def _settle_epochs(self) -> None:
+        """As many whole epochs as ``train.num_steps`` iterations need, where nothing else says how many."""
+        steps = self.cfg.safe_get("train.num_steps")
+        if not steps or self.max_epochs or self.train_dataset is None:
+            return
+        per_epoch = self.plan.train_iters_per_epoch or count_batches(
+            self.get_train_dataloader(), "train_iters_per_epoch"
+        )
+        self.cfg.train.max_epochs = -(-steps // per_epoch)
+        self.plan = make_plan(self.cfg, self._keywords)
 
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name, because it is passed as an object or made by a subclass."""

@@ -16,18 +16,22 @@ from torch.utils.data import DataLoader
 from adapter.base_trainer import BaseTrainer
 from adapter.checkpoint import files
 from adapter.config import Config
-from adapter.data.build import build_dataset
+from adapter.data.build import build_dataset, label_values, section_of
 from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
+from adapter.data.columns import text_columns
 from adapter.data.dataset import has_length, wrap_dataset
+from adapter.data.labels import Labels, declared_labels, distinct_labels, split_words
 from adapter.data.loader import build_loader
 from adapter.data.preprocessor import build_preprocessor, can_build
 from adapter.errors import ConfigError, Problem
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.models.build import build_model
+from adapter.models.pretrained import model_arguments, pretrained_section
 from adapter.optim.build import build_optimizer
 from adapter.plan import Plan, loader_plan
 from adapter.schedules.build import build_scheduler
 from adapter.schedules.length import schedule_steps
+from adapter.tasks.task import Task, find_task
 from adapter.tuners import Tuners, add_tuners
 
 
@@ -39,8 +43,10 @@ class TrainerParts(BaseTrainer):
         strategy: How the processes share the work.
         model: The model.
         model_dir: Local model directory; None for a model passed as an object or built from the config.
+        labels: Every label of the data; None when neither the config nor the task asks for any.
         tuners: Name to config of each adapter on the model; empty without any.
         optimizers: Optimizer and scheduler passed in code, None each when the config's are to be built.
+        data_of_config: Whether the training data are those of the config, rather than passed as an object.
         train_dataset: Training data; None when there are none.
         eval_dataset: Evaluation data; None when there are none, or none were needed yet.
         eval_dataloader: Evaluation loader; None until one is needed.
@@ -51,10 +57,13 @@ class TrainerParts(BaseTrainer):
     model: nn.Module
     model_dir: str | None
     optimizers: tuple[Any, Any]
+    labels: Labels | None
     tuners: Tuners
     cfg_modify_fn: Callable[[Config], Any] | None
+    data_of_config: bool
     train_dataset: Any
     eval_dataset: Any
+    train_preprocessor: Any
     eval_preprocessor: Any
     eval_dataloader: Any
     train_data_collator: Callable[..., Any]
@@ -84,15 +93,43 @@ class TrainerParts(BaseTrainer):
 
     def build_model(self) -> nn.Module:
         """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
-        model = build_model(self.model_section(), model_dir=self.model_dir)
+        section = self.model_section()
+        model = build_model(section, model_dir=self.model_dir)
         weights = Path(self.model_dir or "", "pytorch_model.bin")
-        if self.model_dir and weights.is_file():
+        if self.model_dir and weights.is_file() and section.get("type") != "transformers":
             model.load_state_dict(files.load(weights, "weights"))
         return model
 
     def model_section(self) -> dict[str, Any]:
-        """``{type, **arguments}`` of the model to build."""
-        return self.plan.model
+        """``{type, **arguments}`` of the model to build, with the task and the labels if its class takes them."""
+        section = pretrained_section(self.plan.model, self.model_dir)
+        told: dict[str, Any] = {"task": self.plan.task, "base_dir": self.base_dir}
+        if self.labels is not None:
+            told |= {"num_labels": len(self.labels), "id2label": self.labels.id2label, "label2id": self.labels.label2id}
+        return model_arguments(section, told)
+
+    @property
+    def known_task(self) -> Task | None:
+        """What the config's ``task`` means; None for one that nobody knows."""
+        return find_task(self.plan.task)
+
+    def read_labels(self, from_data: bool, built: bool) -> Labels | None:
+        """Every label: those that the config lists, else the distinct ones of its training data, sorted.
+
+        Args:
+            from_data: The training data are those of the config.
+            built: The model is one that the config names; one that has been built knows its classes.
+        """
+        declared, task = declared_labels(self.cfg), self.known_task
+        if declared is not None or task is None or not task.classes or not from_data:
+            return declared
+        values = label_values(self.plan.dataset, self.base_dir)
+        if task.parts:
+            values = [part for value in values for part in (split_words(value) if isinstance(value, str) else [value])]
+        model = pretrained_section(self.plan.model, self.model_dir)
+        takes_number = built and "num_labels" in model_arguments(model, {"num_labels": 0})
+        wanted = any(isinstance(value, str) for value in values) or (takes_number and bool(values))
+        return distinct_labels(values) if wanted else None
 
     def tune_module(self, efficient_tuners: Tuners) -> None:
         """Put adapters into the model, or the model into them."""
@@ -120,7 +157,12 @@ class TrainerParts(BaseTrainer):
 
     def preprocessor_arguments(self, mode: str) -> dict[str, Any]:
         """Arguments for the preprocessors of a mode (``train``, ``val``), where they have such parameters."""
-        return {"mode": mode}
+        model, place = pretrained_section(self.plan.model, self.model_dir), self.base_dir
+        told = {"mode": mode, "base_dir": place, "model_dir": model.get("path", self.model_dir)}
+        section = self.plan.dataset.get(mode)
+        first = section[0] if isinstance(section, (list, tuple)) and section else section
+        texts = text_columns(section_of(first, self.plan.dataset, mode), self.data_of_config)
+        return {**told, **texts, "label2id": None if self.labels is None else self.labels.label2id}
 
     def build_dataset(self, datasets: Any, mode: str, preprocessor: Any = None) -> Any:
         """The data set of a mode, with the preprocessor applied to each sample.
@@ -132,12 +174,17 @@ class TrainerParts(BaseTrainer):
         """
         if datasets is not None:
             return wrap_dataset(datasets, preprocessor)
-        return build_dataset(self.plan.dataset, mode, preprocessor, base_dir=self.base_dir)
+        encodes = self.labels is not None and not (self.known_task is not None and self.known_task.parts)
+        labels = self.labels.names if encodes and self.labels is not None else None
+        cfg = {name: _without_labels(section) for name, section in self.plan.dataset.items()}
+        return build_dataset(cfg, mode, preprocessor, base_dir=self.base_dir, labels=labels)
 
     def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
-        """The collators for training and for evaluation."""
+        """The collators for training and for evaluation: those given, the preprocessors' ``collate``, or torch's."""
         given = by_mode(data_collator, "data_collator")
-        collators = [given[mode] or default_collate for mode in ("train", "val")]
+        preprocessors = {"train": self.train_preprocessor, "val": self.eval_preprocessor}
+        own = {mode: getattr(preprocessor, "collate", default_collate) for mode, preprocessor in preprocessors.items()}
+        collators = [given[mode] or own[mode] for mode in ("train", "val")]
         columns = forward_columns(self.model) if remove_unused_data else None
         if columns is not None:
             collators = [RemoveColumnsCollator(columns, collate) for collate in collators]
@@ -291,6 +338,13 @@ def _not_empty(loader: DataLoader[Any], key: str) -> DataLoader[Any]:
         found = f"{len(dataset)} samples make no batch of {batches.batch_size}{why}"
         raise ConfigError(Problem(key, found, fix="use a smaller batch_size_per_gpu, or more data"))
     return loader
+
+
+def _without_labels(section: Any) -> Any:
+    """A data set's section less the list of labels, which the trainer hands on."""
+    if isinstance(section, (list, tuple)):
+        return [_without_labels(entry) for entry in section]
+    return {n: v for n, v in section.items() if n != "labels"} if isinstance(section, Mapping) else section
 
 
 def by_mode(value: Any, keyword: str) -> dict[str, Any]:

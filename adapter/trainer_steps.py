@@ -63,6 +63,9 @@ class TrainerSteps(TrainerParts):
 
     def evaluation_step(self, data: Any) -> Any:
         """One forward pass in evaluation mode, without gradients; returns the outputs. Override it as needed."""
+        task = self.known_task
+        if task is not None and task.step is not None:
+            return task.step(self.model, data, self.eval_preprocessor)
         return call_model(self.model, data)
 
     def evaluate_batch(self, batch: Any) -> None:

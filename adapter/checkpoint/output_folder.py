@@ -25,9 +25,9 @@ def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path, traina
     """Bring the output folder up to date.
 
     It holds ``pytorch_model.bin`` (the same file as ``weights``, linked), ``configuration.json``, ``eval_result.txt``
-    (the last evaluation's values as JSON, ``null`` before the first) and the model directory's other files, less
-    hidden ones and weights. A model with adapters of peft has them beside it, each alone; its ``pytorch_model.bin``
-    has merged weights when that is asked for.
+    (the last evaluation's values as JSON, ``null`` before the first), the model directory's other files, less hidden
+    ones and weights, and what a model of transformers and its tokenizer are loaded from. A model with adapters of peft
+    has them beside it, each alone; its ``pytorch_model.bin`` has merged weights when that is asked for.
 
     Args:
         trainer: The trainer.
@@ -57,6 +57,7 @@ def begin_output(trainer: EpochBasedTrainer, folder: Path) -> None:
     if trainer.model_dir:
         copy_companions(Path(trainer.model_dir), folder)
     write_config(trainer, folder / CONFIG_NAME)
+    save_companions(trainer, folder)
 
 
 def write_config(trainer: EpochBasedTrainer, path: Path) -> None:
@@ -64,6 +65,15 @@ def write_config(trainer: EpochBasedTrainer, path: Path) -> None:
     if "pipeline" not in trainer.cfg and trainer.cfg.get("task"):
         trainer.cfg.pipeline = {"type": trainer.cfg.task}
     write_text(json.dumps(without_tokens(trainer.cfg).to_dict(), indent=4, ensure_ascii=False, default=str), path)
+
+
+def save_companions(trainer: EpochBasedTrainer, folder: Path) -> None:
+    """Write the config of a model of transformers, with the labels, and the files of the preprocessor's tokenizer."""
+    config = getattr(trainer.unwrap_module(trainer.model), "config", None)
+    for part in (config, trainer.eval_preprocessor or trainer.train_preprocessor):
+        save = getattr(part, "save_pretrained", None)
+        if save is not None:
+            save(folder)
 
 
 def copy_companions(model_dir: Path, folder: Path) -> None:

@@ -55,6 +55,8 @@ class PreprocessedStream(IterableDataset[Any]):
 def wrap_dataset(datasets: Any, preprocessor: Preprocessor | None = None) -> Any:
     """One data set, or several one after the other, with the preprocessor applied to each sample.
 
+    A preprocessor with a method ``prepare`` is handed data sets of files whole.
+
     Args:
         datasets: Anything a torch data loader takes, or a list of such, all numbered or all iterable.
         preprocessor: None leaves the samples as they are.
@@ -62,6 +64,10 @@ def wrap_dataset(datasets: Any, preprocessor: Preprocessor | None = None) -> Any
     Raises:
         TypeError: Numbered and iterable data sets in one list, or an empty list.
     """
+    prepare = getattr(preprocessor, "prepare", None)
+    parts = datasets if isinstance(datasets, (list, tuple)) else [datasets]
+    if prepare is not None and parts and all(hasattr(part, "table") for part in parts):
+        return concatenate([prepare(part) for part in parts])
     dataset = concatenate(datasets) if isinstance(datasets, (list, tuple)) else datasets
     if preprocessor is None:
         return dataset

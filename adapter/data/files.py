@@ -1,18 +1,19 @@
-"""Data sets of type csv, json, parquet and text: rows of local files, as samples."""
+"""Data sets of type csv, tsv, json, parquet and text: rows of local files, as samples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset
+from torch.utils.data import Dataset, IterableDataset
 
-from adapter.errors import ConfigError, Problem, nearest
+from adapter.data.columns import Column, Columns, choose_columns
+from adapter.data.formats import load_rows
+from adapter.data.labels import Labels
+from adapter.errors import ConfigError, Problem
 from adapter.registry import DATASETS
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # Arrow's names of types, less their sizes
@@ -22,7 +23,7 @@ class FileDataset(Dataset[dict[str, Any]]):
     """Rows of local files as samples ``{name: value}``.
 
     Numbers become tensors, float32 or int64, and are kept in memory; other values stay as they are, in a
-    memory-mapped cache of the file. Without ``columns``, ``features`` and ``label`` a sample has every column
+    memory-mapped cache of the file. Without ``columns``, ``features``, ``label`` and texts a sample has every column
     under its own name.
 
     Args:
@@ -30,12 +31,19 @@ class FileDataset(Dataset[dict[str, Any]]):
         columns: Name in the sample -> column of the file.
         features: Columns of numbers, or patterns such as ``pixel*`` (in the order of the file), that become
             one float32 tensor (columns,) called ``features``.
-        label: Column of class numbers, called ``label`` in the sample.
+        label: Column called ``label`` in the sample; with ``labels`` its values become their numbers.
+        labels: Every label, in the order of their numbers.
+        first_sequence: Column of the text, which keeps its name; one given by number is called ``first_sequence``.
+        second_sequence: The same of a second text.
+        col_index: ``text_col`` and ``label_col`` together, older names of ``first_sequence`` and ``label``.
+        text_col: See ``col_index``.
+        label_col: See ``col_index``.
+        header: Whether the first line of csv and tsv files names the columns; they are called 0, 1, ... without.
         base_dir: Folder that relative file names start from; the current one by default.
 
     Raises:
-        ConfigError: A file that is missing or cannot be read, an unknown column, or a column of features or
-            labels with text or empty cells.
+        ConfigError: A file that is missing, empty or cannot be read, an unknown column, a column of features with text
+            or empty cells, or a label that is not in the list.
     """
 
     format = ""
@@ -43,34 +51,36 @@ class FileDataset(Dataset[dict[str, Any]]):
     def __init__(
         self,
         file: str | Sequence[str],
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Column] | None = None,
         features: str | Sequence[str] | None = None,
-        label: str | None = None,
+        label: Column | None = None,
+        labels: Sequence[Any] | None = None,
+        first_sequence: Column | None = None,
+        second_sequence: Column | None = None,
+        col_index: Mapping[str, Column] | Sequence[Column] | None = None,
+        text_col: Column | None = None,
+        label_col: Column | None = None,
+        header: bool = True,
         base_dir: str | Path | None = None,
     ) -> None:
-        self.paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
-        self._take(load_rows(self.format, self.paths), columns, features, label)
+        paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
+        self._rows = load_rows(self.format, paths, header)
+        self.source = str(paths[0])
+        asked = (columns, features, label, first_sequence, second_sequence, col_index, text_col, label_col)
+        self._take(choose_columns(self._rows.column_names, self.source, *asked), labels)
 
-    def _take(
-        self,
-        rows: Any,
-        columns: Mapping[str, str] | None = None,
-        features: str | Sequence[str] | None = None,
-        label: str | None = None,
-    ) -> None:
-        """Keep the columns of ``rows`` that samples are made of."""
-        self._rows = rows
-        chosen = dict(columns or {})
-        if not chosen and features is None and label is None:
-            chosen = {name: name for name in self._rows.column_names}
-        stacked = self._matching([features] if isinstance(features, str) else features or [])
-        self._check_columns([*chosen.values(), *([] if label is None else [label])])
-        self._tensors = {name: self._numeric(column) for name, column in chosen.items() if self._is_full(column)}
-        if label is not None:
-            self._tensors["label"] = self._numeric(label)
-        if stacked:
-            self._tensors["features"] = torch.stack([self._numeric(name).float() for name in stacked], dim=1)
-        self._others = {name: column for name, column in chosen.items() if name not in self._tensors}
+    def _take(self, chosen: Columns, labels: Sequence[Any] | None) -> None:
+        """Keep the columns that samples are made of, the numbers among them as tensors."""
+        self.chosen = chosen
+        self._tensors = {name: self._numeric(column) for name, column in chosen.values.items() if self._is_full(column)}
+        if chosen.label is not None:
+            truth = self._truth(chosen.label, labels)
+            if truth is not None:
+                self._tensors["label"] = truth
+        if chosen.features:
+            self._tensors["features"] = torch.stack([self._numeric(name).float() for name in chosen.features], dim=1)
+        others = {**chosen.values, **chosen.texts, **({"label": chosen.label} if chosen.label is not None else {})}
+        self._others = {name: column for name, column in others.items() if name not in self._tensors}
 
     def __len__(self) -> int:
         return self._rows.num_rows
@@ -84,6 +94,39 @@ class FileDataset(Dataset[dict[str, Any]]):
             sample.update({name: row[column] for name, column in self._others.items()})
         return sample
 
+    @property
+    def names(self) -> list[str]:
+        """Names of what a sample holds."""
+        return [*self._tensors, *self._others]
+
+    def label_values(self) -> list[Any]:
+        """The distinct values of the label's column, and of lists in it; empty without one."""
+        if self.chosen.label is None:
+            return []
+        values = self._rows.data[self.chosen.label]
+        return (values.combine_chunks().flatten() if "list" in str(values.type) else values).unique().to_pylist()
+
+    def table(self, names: Sequence[str]) -> Any:
+        """Some of a sample's names, of every row, as a ``datasets.Dataset``; the label as samples have it."""
+        columns = {name: self._others[name] for name in names if name in self._others}
+        rows = self._rows.select_columns(list(dict.fromkeys(columns.values())))
+        rows = rows.rename_columns({column: name for name, column in columns.items() if column != name})
+        for name in names:
+            if name in self._tensors:
+                rows = rows.add_column(name, self._tensors[name].tolist())
+        return rows
+
+    def _truth(self, column: str, labels: Sequence[Any] | None) -> Tensor | None:
+        """The labels as numbers; None for text that no list of labels numbers."""
+        where = f"column '{column}' of {self.source}"
+        values = self._rows.data[column]
+        if values.null_count:
+            found = f"{where} has {values.null_count} empty cells"
+            raise ConfigError(Problem("label", found, allowed="a label in every row"))
+        if labels is not None:
+            return torch.tensor(Labels(tuple(labels)).encode(values.to_pylist(), where))
+        return self._numeric(column) if self._is_full(column) else None
+
     def _is_full(self, column: str) -> bool:
         """Whether a column holds a number in every row."""
         values = self._rows.data[column]
@@ -93,35 +136,85 @@ class FileDataset(Dataset[dict[str, Any]]):
         values = self._rows.data[column]
         if not self._is_full(column):
             what = f"{values.null_count} empty cells" if values.null_count else f"{values.type} values"
-            found = f"column '{column}' of {self.paths[0]} has {what}"
+            found = f"column '{column}' of {self.source} has {what}"
             raise ConfigError(Problem("file", found, allowed="numbers in every row"))
         tensor = torch.from_numpy(values.to_numpy().copy())
         return tensor.float() if tensor.is_floating_point() else tensor.long()
 
-    def _matching(self, patterns: Sequence[str]) -> list[str]:
-        found = []
-        for pattern in patterns:
-            names = [name for name in self._rows.column_names if fnmatchcase(name, pattern)]
-            found += names or [pattern]
-        self._check_columns(found)
-        return found
 
-    def _check_columns(self, names: Sequence[str]) -> None:
-        known = self._rows.column_names
-        problems = [
-            Problem("file", f"{self.paths[0]} has no column '{name}'", ", ".join(known), nearest(name, known))
-            for name in names
-            if name not in known
-        ]
-        if problems:
-            raise ConfigError(problems)
+class FileStream(IterableDataset[dict[str, Any]]):
+    """Rows of local files as samples, read as they are asked for: data that need not fit on the disk twice.
+
+    The length is not known, so that a run needs ``train_iters_per_epoch``.
+
+    Args:
+        file_format: ``csv``, ``tsv``, ``json``, ``parquet`` or ``text``.
+        file: See :class:`FileDataset`, as for the others; ``features`` are not made.
+        labels: See :class:`FileDataset`.
+        shuffle_buffer: Samples that are held to draw the next one from; 0 keeps the order of the file.
+        header: See :class:`FileDataset`.
+        base_dir: See :class:`FileDataset`.
+        columns: Keys of ``choose_columns``.
+
+    Raises:
+        ConfigError: A file that is missing, empty or cannot be read, or an unknown column; in the middle of the data, a
+            label that is not in the list.
+    """
+
+    def __init__(
+        self,
+        file_format: str,
+        file: str | Sequence[str],
+        labels: Sequence[Any] | None = None,
+        shuffle_buffer: int = 0,
+        header: bool = True,
+        base_dir: str | Path | None = None,
+        **columns: Any,
+    ) -> None:
+        paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
+        self.source = str(paths[0])
+        self._rows = load_rows(file_format, paths, header, streaming=True)
+        rows = iter(self._rows)
+        known = list(next(rows, {}))
+        rows.close()
+        self.chosen = choose_columns(known, self.source, **columns)
+        self._labels = None if labels is None else Labels(tuple(labels))
+        self._shuffle_buffer, self._epoch = shuffle_buffer, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Draw another order in each epoch."""
+        self._epoch = epoch
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        rows = self._rows
+        if self._shuffle_buffer:
+            rows = rows.shuffle(seed=self._epoch, buffer_size=self._shuffle_buffer)
+        chosen = {**self.chosen.values, **self.chosen.texts}
+        for number, row in enumerate(rows):
+            sample = {name: row[column] for name, column in chosen.items()}
+            if self.chosen.label is not None:
+                sample["label"] = self._truth(row[self.chosen.label], number)
+            yield sample
+
+    def _truth(self, value: Any, number: int) -> Any:
+        if self._labels is None:
+            return value
+        where = f"column '{self.chosen.label}' of {self.source}"
+        return torch.tensor(self._labels.encode([value], where, first=number)[0])
 
 
 @DATASETS.register_module(module_name="csv")
 class CsvDataset(FileDataset):
-    """Rows of comma-separated files with a header line."""
+    """Rows of comma-separated files."""
 
     format = "csv"
+
+
+@DATASETS.register_module(module_name="tsv")
+class TsvDataset(FileDataset):
+    """Rows of files with a tab between columns, in which quotation marks mean themselves."""
+
+    format = "tsv"
 
 
 @DATASETS.register_module(module_name="json")
@@ -143,45 +236,3 @@ class TextDataset(FileDataset):
     """Lines of text files; the only column is called ``text``."""
 
     format = "text"
-
-
-def load_rows(file_format: str, paths: Sequence[Path]) -> Any:
-    """The files' rows as a ``datasets.Dataset``.
-
-    Raises:
-        ConfigError: A file that is missing (names the nearest one in its folder) or that cannot be read.
-    """
-    import datasets  # takes a second, and only data sets from files need it
-
-    missing = [path for path in paths if not path.is_file()]
-    if missing:
-        raise ConfigError([_missing(path) for path in missing])
-    try:
-        with silence(datasets):
-            return datasets.load_dataset(file_format, data_files=[str(path) for path in paths], split="train")
-    except (datasets.exceptions.DatasetGenerationError, ValueError, OSError) as error:
-        names = ", ".join(map(str, paths))
-        reason = str(error.__cause__ or error).strip().split("\n")[0]
-        found = f"cannot read {names} as {file_format}: {reason}"
-        raise ConfigError(Problem("file", found, kind="file")) from error
-
-
-@contextmanager
-def silence(datasets: Any) -> Iterator[None]:
-    """Keep the library's progress bars and messages off the console; what goes wrong is raised anyway."""
-    bars, level = datasets.is_progress_bar_enabled(), datasets.logging.get_verbosity()
-    datasets.disable_progress_bars()
-    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
-    try:
-        yield
-    finally:
-        datasets.logging.set_verbosity(level)
-        if bars:
-            datasets.enable_progress_bars()
-
-
-def _missing(path: Path) -> Problem:
-    folder = path.parent
-    names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-    fix = "check the name; a relative one starts from the config file's folder"
-    return Problem("file", f"no such file: {path}", nearest=nearest(path.name, names), fix=fix, kind="file")

@@ -95,6 +95,11 @@ def distinct_labels(values: Iterable[Any]) -> Labels:
         return Labels(tuple(sorted(found, key=str)))
 
 
+def split_words(value: Any) -> list[Any]:
+    """Words of a list, or of a text with spaces between them."""
+    return value.split() if isinstance(value, str) else list(value or [])
+
+
 def _section(above: Any, name: str) -> Mapping[str, Any]:
     """A mapping below another; of a list of them, the first."""
     value = _get(above, name)

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from adapter.data.files import FileDataset, load_rows, silence
+from adapter.data.columns import choose_columns
+from adapter.data.files import FileDataset
+from adapter.data.formats import FORMATS, format_of, load_rows, silence
 from adapter.errors import ConfigError, Problem
 from adapter.installed import has_modelscope
 
-FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet", ".txt": "text"}
-
 
 class NamedDataset(FileDataset):
-    """Rows of named data as samples ``{name: value}``, with every column.
+    """Rows of named data as samples ``{name: value}``, like those of :class:`FileDataset`.
 
     Args:
         name: See :func:`load_named`.
         split: Part of the data, such as ``train``.
         subset_name: Subset of the data; None for the only one.
         base_dir: Folder that relative names start from; the current one by default.
+        labels: Every label, in the order of their numbers.
+        columns: Keys of ``choose_columns``; every column without any.
 
     Raises:
-        ConfigError: They cannot be found or read.
+        ConfigError: They cannot be found or read, or lack a column.
     """
 
     def __init__(
-        self, name: str, split: str, subset_name: str | None = None, base_dir: str | Path | None = None
+        self,
+        name: str,
+        split: str,
+        subset_name: str | None = None,
+        base_dir: str | Path | None = None,
+        labels: Sequence[Any] | None = None,
+        **columns: Any,
     ) -> None:
-        self.paths = [Path(base_dir or ".", name)]
-        self._take(load_named(name, split, subset_name, base_dir))
+        self.source = f"'{name}'"
+        self._rows = load_named(name, split, subset_name, base_dir)
+        self._take(choose_columns(self._rows.column_names, self.source, **columns), labels)
 
 
 def load_named(
@@ -54,8 +63,9 @@ def load_named(
         ConfigError: They cannot be found or read.
     """
     place = Path(base_dir or ".", name)
-    if place.is_file() and place.suffix in FORMATS:
-        return load_rows(FORMATS[place.suffix], [place])
+    file_format = format_of(place)
+    if place.is_file() and file_format:
+        return load_rows(file_format, [place])
     if not place.is_dir() and not has_modelscope():
         found = f"'{name}' is no local file ({', '.join(FORMATS)}) or folder, and ModelScope is not installed"
         fix = "check the name, or pip install 'ms-lightning-adapter[modelscope]' for data of its hub"

@@ -45,7 +45,8 @@ def build_preprocessor(
     if isinstance(cfg, Mapping) and "type" not in cfg:
         cfg, key = cfg.get(mode), f"{key}.{mode}"
     if isinstance(cfg, (list, tuple)):
-        return Steps([_build(step, f"{key}[{i}]", offered) for i, step in enumerate(cfg)])
+        steps = [_build(step, f"{key}[{i}]", offered) for i, step in enumerate(cfg)]
+        return steps[0] if len(steps) == 1 else Steps(steps)
     return _build(cfg, key, offered) if cfg else None
 
 

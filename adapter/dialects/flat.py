@@ -15,7 +15,9 @@ PLAIN = (
     ("evaluation.batch_size", "evaluation.dataloader.batch_size_per_gpu", ""),
     ("train.learning_rate", "train.optimizer.lr", "of AdamW unless an optimizer is named"),
     ("train.lr_scheduler_type", "train.lr_scheduler.type", "as the class of that shape"),
+    ("dataset.valid", "dataset.val", ""),
 )
+LENGTH = ("evaluation.max_sequence_length", "preprocessor.max_length", "of training, too")
 DEFAULT_OPTIMIZER = "AdamW"  # what trainers that use these keys take when none is named
 
 # Old name of a schedule -> the class with its arguments, and the argument that holds its length.
@@ -30,7 +32,9 @@ SCHEDULES: Mapping[str, tuple[dict[str, Any], str]] = {
 def move_flat_keys(config: Config) -> list[Move]:
     """Move the flat keys to the documented ones, in place; a documented key that is there already wins."""
     schedule, length = SCHEDULES.get(str(config.safe_get("train.lr_scheduler_type")), ({}, ""))
-    moves = [move for key, to, reason in PLAIN if (move := _move(config, key, to, reason))]
+    tokenizes = config.safe_get("preprocessor.type") is not None
+    table = (*PLAIN, LENGTH) if tokenizes else PLAIN
+    moves = [move for key, to, reason in table if (move := _move(config, key, to, reason))]
     targets = [move.to for move in moves]
     if "train.optimizer.lr" in targets:
         config.train.optimizer.setdefault("type", DEFAULT_OPTIMIZER)
@@ -54,17 +58,23 @@ def _move(config: Config, key: str, to: str, reason: str) -> Move | None:
 
 
 def _set_length(config: Config, length: str) -> list[Move]:
-    """Give the schedule its length: ``num_steps``, which counts iterations, else ``max_epochs``."""
+    """Give the schedule its length: ``num_steps``, which counts iterations, else ``max_epochs``.
+
+    Where nothing else says how long the run is, ``num_steps`` stays, and does.
+    """
     steps, epochs = config.safe_get("train.num_steps", MISSING), config.safe_get("train.max_epochs")
     to = f"train.lr_scheduler.{length}" if length else ""
     if steps is MISSING:
         if to and epochs is not None:
             config.merge_from_dict({to: epochs})
         return []
+    if to:
+        config.merge_from_dict({to: steps, "train.lr_scheduler.options.by_epoch": False})
+    if epochs is None:
+        return []
     _pop(config, "train.num_steps")
     if not to:
         return [Move("train.num_steps", "", "dropped", "the length of a run is train.max_epochs")]
-    config.merge_from_dict({to: steps, "train.lr_scheduler.options.by_epoch": False})
     return [Move("train.num_steps", to, "moved", "in iterations; the length of the run is train.max_epochs")]
 
 

@@ -13,7 +13,7 @@ from adapter.registry import MODELS, check_arguments
 
 
 def build_model(model_cfg: Mapping[str, Any], key: str = "model", model_dir: str | None = None) -> nn.Module:
-    """The model that ``{type, **arguments}`` names: a registered one, or an import path to an ``nn.Module``.
+    """The model that ``{type, **arguments}`` names: a registered class or function, or an import path to a class.
 
     Args:
         model_cfg: The ``model`` section.

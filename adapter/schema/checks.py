@@ -8,6 +8,7 @@ from typing import Any
 
 from adapter.config.paths import leaves
 from adapter.errors import ConfigError, Problem
+from adapter.models.directory import architectures
 from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, Registry
 from adapter.schema.check import is_placeholder
 from adapter.schema.hook_list import HookPlan, hook_list, section
@@ -39,7 +40,8 @@ STEPPING_HOOKS = {  # hooks that training adds by itself, and where another is p
 
 def epochs_are_given(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """A run needs to know its number of epochs."""
-    if section(config, "train").get("max_epochs") is None and keywords.get("max_epochs") is None:
+    train = section(config, "train")
+    if all(value is None for value in (train.get("max_epochs"), train.get("num_steps"), keywords.get("max_epochs"))):
         fix = "add max_epochs to the train section, or pass max_epochs=N"
         yield Problem("train.max_epochs", "not given", "an integer of 1 or more", kind="missing", fix=fix)
 
@@ -62,12 +64,11 @@ def losses_are_named(config: Settings, keywords: Settings) -> Iterator[Problem]:
 
 def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """Optimizer, schedule, model and metrics must be registered, or import paths."""
-    for registry, key in (
-        (OPTIMIZERS, "train.optimizer"),
-        (LR_SCHEDULER, "train.lr_scheduler"),
-        (MODELS, "model"),
-    ):
+    for registry, key in ((OPTIMIZERS, "train.optimizer"), (LR_SCHEDULER, "train.lr_scheduler")):
         yield from _unknown(registry, section(config, key).get("type"), f"{key}.type")
+    model = section(config, "model")
+    if model.get("type") not in architectures():  # an architecture of transformers, whose weights are in a directory
+        yield from _unknown(MODELS, model.get("type"), "model.type")
     for key, entry in metric_entries(config).items():
         named = isinstance(entry, Mapping)
         yield from _unknown(METRICS, entry.get("type") if named else entry, f"{key}.type" if named else key)

@@ -115,6 +115,15 @@ class Train:
             target="Trainer: max_epochs",
         ),
     ] = None
+    num_steps: Annotated[
+        int | None,
+        Doc(
+            "Iterations to train, where max_epochs is not given; the last epoch is a whole one.",
+            unit="iterations",
+            minimum=1,
+            target="Trainer: max_epochs",
+        ),
+    ] = None
     work_dir: Annotated[str | None, Doc("Folder that everything is written to.", target="work directory")] = (
         "./work_dir"
     )

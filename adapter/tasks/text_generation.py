@@ -32,7 +32,7 @@ def generate(model: nn.Module, batch: Any, preprocessor: Any) -> dict[str, Any]:
             attention_mask=batch["prompt_mask"],
             max_new_tokens=batch["max_new_tokens"],
             do_sample=False,
-            pad_token_id=tokenizer.pad_token_id,
+            pad_token_id=tokenizer.pad_token_id or 0,
         )
     preds = tokenizer.batch_decode(made[:, prompts.shape[1] :], skip_special_tokens=True)
     return {"loss": outputs["loss"], "preds": preds}

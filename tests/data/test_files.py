@@ -3,9 +3,10 @@ import json
 import pytest
 import torch
 
-from adapter.data.files import CsvDataset, JsonDataset, ParquetDataset, TextDataset
+from adapter.data.files import CsvDataset, FileStream, JsonDataset, ParquetDataset, TextDataset, TsvDataset
 from adapter.errors import ConfigError
 
+LEFT_OPEN = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 CSV = "p0,p1,label,name,weight\n1,2.5,0,x,\n3,4,1,y,2\n"
 
 
@@ -27,6 +28,12 @@ def plain(sample):
         ({"columns": {"x": "p0", "who": "name"}, "label": "label"}, {"x": 3, "who": "y", "label": 1}),
         ({"columns": {"w": "weight"}}, {"w": 2.0}),
         ({"label": "label"}, {"label": 1}),
+        ({"label": "name"}, {"label": "y"}),
+        ({"label": "name", "labels": ["y", "x"]}, {"label": 0}),
+        ({"first_sequence": "p0", "label": "label"}, {"p0": 3, "label": 1}),
+        ({"text_col": 3, "label_col": 2}, {"first_sequence": "y", "label": 1}),
+        ({"col_index": [3, 2]}, {"first_sequence": "y", "label": 1}),
+        ({"col_index": {"text_col": "name", "label_col": 2}}, {"name": "y", "label": 1}),
         ({}, {"p0": 3, "p1": 4.0, "label": 1, "name": "y", "weight": 2.0}),
     ],
 )
@@ -70,6 +77,34 @@ def test_parquet(tmp_path):
     assert plain(dataset[0]) == {"features": [1.5], "label": 1}
 
 
+def test_tabs_between_columns_and_quotes_that_mean_themselves(tmp_path):
+    (tmp_path / "rows.tsv").write_text('"odd\t1\nnull\t0\n')
+    dataset = TsvDataset("rows.tsv", first_sequence=0, label=1, header=False, base_dir=tmp_path)
+    assert [plain(row) for row in dataset] == [
+        {"first_sequence": '"odd', "label": 1},
+        {"first_sequence": "null", "label": 0},
+    ]
+
+
+@LEFT_OPEN
+def test_a_stream_gives_the_same_rows(csv):
+    asked = {"columns": {"p": "p0"}, "label": "name", "labels": ["x", "y"], "base_dir": csv}
+    stream, dataset = FileStream("csv", "rows.csv", **asked), CsvDataset("rows.csv", **asked)
+    assert [plain(row) for row in stream] == [plain(row) for row in dataset]
+
+
+@LEFT_OPEN
+def test_a_stream_in_another_order_each_epoch(tmp_path):
+    (tmp_path / "lines.txt").write_text("\n".join(map(str, range(20))))
+    stream = FileStream("text", "lines.txt", shuffle_buffer=20, base_dir=tmp_path)
+    orders = []
+    for epoch in (0, 1, 0):
+        stream.set_epoch(epoch)
+        orders.append([row["text"] for row in stream])
+    assert orders[0] == orders[2] != orders[1]
+    assert sorted(map(int, orders[0])) == list(range(20))
+
+
 def test_text(tmp_path):
     (tmp_path / "lines.txt").write_text("one\ntwo\n")
     assert list(TextDataset("lines.txt", base_dir=tmp_path)) == [{"text": "one"}, {"text": "two"}]
@@ -91,9 +126,12 @@ def test_the_console_stays_silent(csv, capfd):
         (CSV, {"label": "lable"}, "Did you mean 'label'?"),
         (CSV, {"columns": {"x": "p2"}}, "no column 'p2'"),
         (CSV, {"features": ["p*", "q*"]}, "no column 'q*'"),
-        (CSV, {"label": "name"}, "column 'name'"),
+        (CSV, {"label": "weight"}, "column 'weight'"),
+        (CSV, {"label": "name", "labels": ["x", "z"]}, "row 2 of column 'name'"),
+        (CSV, {"label": 5}, "no column number 5; allowed: p0, p1, label, name, weight"),
+        ("a,b\n", {}, "is empty"),
         (CSV, {"features": ["p0", "weight"]}, "1 empty cells"),
-        ("", {}, "No columns to parse"),
+        ("", {}, "is empty"),
         ("a,b\n1,2\n1,2,3\n", {}, "line 3"),
     ],
 )

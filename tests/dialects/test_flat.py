@@ -23,8 +23,12 @@ STEPS = {"options": {"by_epoch": False}}
             {"train": {"optimizer": {"type": "SGD", "lr": 1.0}}},
         ),
         (
+            {"train": {"lr_scheduler_type": "cosine", "num_steps": 90, "max_epochs": 2}},
+            {"train": {"max_epochs": 2, "lr_scheduler": {"type": "CosineAnnealingLR", "T_max": 90, **STEPS}}},
+        ),
+        (
             {"train": {"lr_scheduler_type": "cosine", "num_steps": 90}},
-            {"train": {"lr_scheduler": {"type": "CosineAnnealingLR", "T_max": 90, **STEPS}}},
+            {"train": {"num_steps": 90, "lr_scheduler": {"type": "CosineAnnealingLR", "T_max": 90, **STEPS}}},
         ),
         (
             {"train": {"lr_scheduler_type": "linear", "max_epochs": 3}},
@@ -44,7 +48,14 @@ STEPS = {"options": {"by_epoch": False}}
             {"train": {"lr_scheduler_type": "PolynomialLR"}},
             {"train": {"lr_scheduler": {"type": "PolynomialLR"}}},
         ),
-        ({"train": {"num_steps": 90}}, {"train": {}}),
+        ({"train": {"num_steps": 90, "max_epochs": 2}}, {"train": {"max_epochs": 2}}),
+        ({"train": {"num_steps": 90}}, {"train": {"num_steps": 90}}),
+        ({"dataset": {"valid": {"file": "a.tsv"}}}, {"dataset": {"val": {"file": "a.tsv"}}}),
+        (
+            {"preprocessor": {"type": "Tokenize"}, "evaluation": {"max_sequence_length": 9}},
+            {"preprocessor": {"type": "Tokenize", "max_length": 9}, "evaluation": {}},
+        ),
+        ({"evaluation": {"max_sequence_length": 9}}, {"evaluation": {"max_sequence_length": 9}}),
         ({"train": {"max_epochs": 3}}, {"train": {"max_epochs": 3}}),
     ],
 )
@@ -66,13 +77,14 @@ def test_moves(flat, documented):
             [("train.batch_size", "", "dropped")],
         ),
         (
-            {"train": {"lr_scheduler_type": "linear", "num_steps": 9}},
+            {"train": {"lr_scheduler_type": "linear", "num_steps": 9, "max_epochs": 2}},
             [
                 ("train.lr_scheduler_type", "train.lr_scheduler.type", "moved"),
                 ("train.num_steps", "train.lr_scheduler.total_iters", "moved"),
             ],
         ),
-        ({"train": {"num_steps": 9}}, [("train.num_steps", "", "dropped")]),
+        ({"train": {"num_steps": 9, "max_epochs": 2}}, [("train.num_steps", "", "dropped")]),
+        ({"train": {"num_steps": 9}}, []),
         ({"train": "x", "evaluation": None}, []),
     ],
 )

@@ -1,0 +1,98 @@
+"""Formats of data files: which there are, and how the datasets library reads each."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from adapter.errors import ConfigError, Problem, nearest
+
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "json", ".parquet": "parquet", ".txt": "text"}
+# Only an empty cell is empty: words such as "null" and "NA" are text.
+CELLS = {"keep_default_na": False, "na_values": [""]}
+TABS = {"sep": "\t", "quoting": csv.QUOTE_NONE}  # a tab cannot stand in a cell, so that nothing has to be quoted
+READERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "csv": ("csv", CELLS),
+    "tsv": ("csv", {**CELLS, **TABS}),
+    "json": ("json", {}),
+    "parquet": ("parquet", {}),
+    "text": ("text", {}),
+}
+
+
+def format_of(path: Path) -> str | None:
+    """The format that a file name's ending stands for; None for another."""
+    return FORMATS.get(path.suffix.lower())
+
+
+def load_rows(file_format: str, paths: Sequence[Path], header: bool = True, streaming: bool = False) -> Any:
+    """The files' rows as a ``datasets.Dataset``, or an ``IterableDataset`` when they are streamed.
+
+    Args:
+        file_format: One of ``READERS``.
+        paths: The files, read one after the other.
+        header: Whether the first line of csv and tsv files names the columns; they are called 0, 1, ... without.
+        streaming: Read the rows as they are asked for.
+
+    Raises:
+        ConfigError: A file that is missing (names the nearest one in its folder), that cannot be read, or that has no
+            rows.
+    """
+    import datasets  # takes a second, and only data sets from files need it
+
+    missing = [path for path in paths if not path.is_file()]
+    if missing:
+        raise ConfigError([_missing(path) for path in missing])
+    reader, options = READERS[file_format]
+    if not header:
+        options = {**options, "column_names": _numbered(paths[0], options)}
+    files, names = [str(path) for path in paths], ", ".join(map(str, paths))
+    if not any(path.stat().st_size for path in paths):
+        raise ConfigError(_empty(names))
+    try:
+        with silence(datasets):
+            rows = datasets.load_dataset(reader, data_files=files, split="train", streaming=streaming, **options)
+    except (datasets.exceptions.DatasetGenerationError, ValueError, OSError) as error:
+        reason = str(error.__cause__ or error).strip().split("\n")[0]
+        if "no data" in reason:
+            raise ConfigError(_empty(names)) from error
+        found = f"cannot read {names} as {file_format}: {reason}"
+        raise ConfigError(Problem("file", found, kind="file")) from error
+    if not streaming and not rows.num_rows:
+        raise ConfigError(_empty(names))
+    return rows
+
+
+@contextmanager
+def silence(datasets: Any) -> Iterator[None]:
+    """Keep the library's progress bars and messages off the console; what goes wrong is raised anyway."""
+    bars, level = datasets.is_progress_bar_enabled(), datasets.logging.get_verbosity()
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    try:
+        yield
+    finally:
+        datasets.logging.set_verbosity(level)
+        if bars:
+            datasets.enable_progress_bars()
+
+
+def _numbered(path: Path, options: dict[str, Any]) -> list[str]:
+    """Names for the columns of a file without a header line."""
+    with path.open(newline="", encoding="utf-8") as file:
+        first = next(csv.reader(file, delimiter=options.get("sep", ","), quoting=options.get("quoting", 0)), [])
+    return [str(number) for number in range(len(first))]
+
+
+def _empty(names: str) -> Problem:
+    return Problem("file", f"{names} is empty: there are no rows in it", kind="file")
+
+
+def _missing(path: Path) -> Problem:
+    folder = path.parent
+    names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+    fix = "check the name; a relative one starts from the config file's folder"
+    return Problem("file", f"no such file: {path}", nearest=nearest(path.name, names), fix=fix, kind="file")

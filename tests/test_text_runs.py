@@ -1,0 +1,280 @@
+"""Text models trained by a config alone: each task, what comes out of it, and what is refused before training."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+
+from adapter import ConfigError, build_trainer
+from adapter.cli.main import main
+from tests.small_runs import Losses
+from tests.tiny_models import BLAME, PRAISE, tiny_bert, tiny_gpt
+
+pytest.importorskip("transformers")
+
+ROWS = [(f"the film was {word}", "praise") for word in PRAISE] + [(f"the plot was {word}", "blame") for word in BLAME]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Training and evaluation rows, and a cache of their own."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    for name, rows in (("train", ROWS * 4), ("val", ROWS)):
+        lines = [json.dumps({"sentence": text, "verdict": verdict}) for text, verdict in rows]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    return tmp_path
+
+
+def settings(model: Path, **changes: Any) -> dict[str, Any]:
+    """Six epochs of text classification; `__` in a name goes a level down."""
+    config: dict[str, Any] = {
+        "task": "text-classification",
+        "model": {"path": str(model)},
+        "dataset": {
+            "train": {"file": "train.jsonl", "first_sequence": "sentence", "label": "verdict"},
+            "val": {"file": "val.jsonl"},
+        },
+        "preprocessor": {"type": "Tokenize"},
+        "train": {
+            "max_epochs": 6,
+            "dataloader": {"batch_size_per_gpu": 6, "workers_per_gpu": 0},
+            "optimizer": {"type": "AdamW", "lr": 0.01},
+        },
+        "evaluation": {"dataloader": {"batch_size_per_gpu": 4}, "period": {"interval": 1}},
+    }
+    for name, value in changes.items():
+        *path, last = name.split("__")
+        section = config
+        for step in path:
+            section = section.setdefault(step, {})
+        section[last] = value
+    return config
+
+
+def trainer_on(folder: Path, config: dict[str, Any], **keywords: Any) -> Any:
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return build_trainer(
+        default_args={"cfg_file": str(path), "work_dir": str(folder / "run"), "device": "cpu", **keywords}
+    )
+
+
+def trained(folder: Path, config: dict[str, Any], **keywords: Any) -> Any:
+    trainer = trainer_on(folder, config, **keywords)
+    trainer.train()
+    return trainer
+
+
+def test_classification_from_a_config_alone(folder: Path, bert: Path) -> None:
+    trainer = trained(folder, settings(bert))
+    assert type(trainer.model).__name__ == "BertForSequenceClassification"
+    assert trainer.model.config.id2label == {0: "blame", 1: "praise"}
+    assert trainer.metric_values["accuracy"] == 1.0
+
+
+def test_predictions_and_the_exported_folder_agree_in_another_process(folder: Path, bert: Path, capsys) -> None:
+    trained(folder, settings(bert))
+    config, out = str(folder / "config.yaml"), folder / "out.jsonl"
+    words = ["predict", config, "--ckpt", str(folder / "run" / "epoch_6"), "--out", str(out)]
+    assert main([*words, "--work-dir", str(folder / "again")]) == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["label"] for row in rows] == [label for _, label in ROWS]
+    assert all(row["score"] == max(row["scores"].values()) for row in rows)
+    assert main(["export", str(folder / "run"), "-o", str(folder / "model")]) == 0
+    assert "model.safetensors" in capsys.readouterr().out
+    code = (
+        "import sys, json, transformers\n"
+        "classify = transformers.pipeline('text-classification', sys.argv[1], device='cpu')\n"
+        "print(json.dumps(classify(json.loads(sys.argv[2]))))\n"
+    )
+    texts = json.dumps([text for text, _ in ROWS])
+    done = subprocess.run([sys.executable, "-c", code, str(folder / "model"), texts], capture_output=True, text=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert [(row["label"], pytest.approx(row["score"], abs=1e-5)) for row in rows] == [
+        (each["label"], each["score"]) for each in found
+    ]
+
+
+def test_the_output_folder_is_enough_to_load_from(folder: Path, bert: Path) -> None:
+    import transformers
+
+    trainer = trained(folder, settings(bert))
+    loaded = transformers.AutoModelForSequenceClassification.from_pretrained(folder / "run" / "output")
+    assert all(torch.equal(loaded.state_dict()[name], value) for name, value in trainer.model.state_dict().items())
+    transformers.AutoTokenizer.from_pretrained(folder / "run" / "output")
+
+
+def test_adapters_are_trained_alone_and_merged_when_exported(folder: Path, bert: Path) -> None:
+    import transformers
+
+    lora = {"type": "lora", "r": 2, "target_modules": ["query", "value"], "modules_to_save": ["classifier"]}
+    trainer = trained(folder, settings(bert, train__hooks=[{"type": "SwiftHook", "efficient_tuners": lora}]))
+    trainable = [name for name, value in trainer.model.named_parameters() if value.requires_grad]
+    assert all("lora" in name or "classifier" in name for name in trainable)
+    assert main(["export", str(folder / "run"), "-o", str(folder / "model")]) == 0
+    loaded = transformers.AutoModelForSequenceClassification.from_pretrained(folder / "model").eval()
+    batch = {"input_ids": torch.tensor([[2, 4, 3]])}
+    assert torch.allclose(loaded(**batch).logits, trainer.model.eval()(**batch).logits, atol=1e-5)
+
+
+def test_words_get_labels(folder: Path, bert: Path) -> None:
+    rows = [{"tokens": text.split(), "tags": ["O", "B-THING", "O", "O"]} for text, _ in ROWS]
+    (folder / "train.jsonl").write_text("\n".join(map(json.dumps, rows * 4)))
+    (folder / "val.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    data = {"file": "train.jsonl", "first_sequence": "tokens", "label": "tags"}
+    config = settings(bert, task="token-classification", dataset__train=data, preprocessor__type="token-cls-tokenizer")
+    trainer = trained(folder, config)
+    assert type(trainer.model).__name__ == "BertForTokenClassification"
+    assert trainer.metric_values["f1"] == 1.0
+    out = folder / "out.jsonl"
+    assert (
+        main(["predict", str(folder / "config.yaml"), "--ckpt", str(folder / "run" / "epoch_6"), "--out", str(out)])
+        == 0
+    )
+    assert json.loads(out.read_text().splitlines()[0])["labels"] == ["O", "B-THING", "O", "O"]
+
+
+def test_pairs(folder: Path, bert: Path) -> None:
+    rows = [{"a": f"good {x}", "b": f"{y} film", "same": int(x == y)} for x in PRAISE for y in PRAISE]
+    (folder / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    data = {"file": "train.jsonl", "first_sequence": "a", "second_sequence": "b", "label": "same"}
+    config = settings(bert, task="sentence-similarity", dataset={"train": data, "val": {"file": "train.jsonl"}})
+    config["preprocessor"] = {"type": "sen-sim-tokenizer"}
+    trainer = trained(folder, config)
+    assert set(trainer.train_dataset[0]["token_type_ids"]) == {0, 1}
+    assert {"accuracy", "binary-f1"} <= trainer.metric_values.keys()
+
+
+def test_texts_go_on(folder: Path) -> None:
+    rows = [{"prompt": "the film was", "answer": "very good"}, {"prompt": "a plot", "answer": "and why"}]
+    (folder / "train.jsonl").write_text("\n".join(map(json.dumps, rows * 6)))
+    data = {"file": "train.jsonl", "first_sequence": "prompt", "second_sequence": "answer"}
+    config = settings(tiny_gpt(folder / "gpt"), task="text-generation", train__max_epochs=15)
+    config["dataset"] = {"train": data, "val": data}
+    config["preprocessor"] = {"type": "text-gen-tokenizer", "max_new_tokens": 4}
+    config["evaluation"] = {"metrics": ["loss-metric"]}
+    trainer = trained(folder, config)
+    assert trainer.train_dataset[0]["labels"][:3] == [-100] * 3
+    out = folder / "out.jsonl"
+    assert (
+        main(["predict", str(folder / "config.yaml"), "--ckpt", str(folder / "run" / "epoch_15"), "--out", str(out)])
+        == 0
+    )
+    texts = [json.loads(line)["text"] for line in out.read_text().splitlines()]
+    assert texts == ["very good", "and why"] * 6
+
+
+def test_numbers_for_texts(folder: Path, bert: Path) -> None:
+    rows = [{"text": text, "stars": 4.5 if verdict == "praise" else 1.5} for text, verdict in ROWS]
+    (folder / "train.jsonl").write_text("\n".join(map(json.dumps, rows * 4)))
+    data = {"file": "train.jsonl", "first_sequence": "text", "label": "stars"}
+    config = settings(bert, task="text-regression", dataset={"train": data}, train__max_epochs=6)
+    del config["evaluation"]
+    note = Losses()
+    trainer = trained(folder, config, callbacks=[note])
+    assert trainer.model.config.problem_type == "regression"
+    assert note.seen[-1] < note.seen[0] / 3
+
+
+OLD = """
+version: v0.1
+framework: pytorch
+task: text-classification
+model:
+  path: bert
+  attention_probs_dropout_prob: 0.0
+  backbone:
+    type: bert
+    prefix: bert
+dataset:
+  train:
+    col_index: &col_indexs
+      text_col: 0
+      label_col: 1
+    file: train.tsv
+  valid:
+    col_index: *col_indexs
+    file: valid.tsv
+  test:
+    col_index: *col_indexs
+    file: ~
+preprocessor:
+  type: Tokenize
+  tokenizer_name: bert
+train:
+  batch_size: 8
+  learning_rate: 0.00001
+  lr_scheduler_type: cosine
+  num_steps: 7
+evaluation:
+  max_sequence_length: 16
+  batch_size: 4
+  metrics:
+    - accuracy
+    - f1
+"""
+
+
+def test_the_old_style_runs_as_it_stands(folder: Path, capsys) -> None:
+    tiny_bert(folder / "bert")
+    for name, times in (("train", 4), ("valid", 1)):
+        lines = [f"{text}\t{int(verdict == 'praise')}" for text, verdict in ROWS * times]
+        (folder / f"{name}.tsv").write_text("\n".join(["sentence\tlabel", *lines]))
+    (folder / "old.yaml").write_text(OLD)
+    words = [str(folder / "old.yaml"), "--work-dir", str(folder / "run")]
+    assert main(["fit", *words]) == 0
+    assert (folder / "run" / "epoch_3.pth").is_file()  # 3 iterations an epoch
+    assert main(["validate", *words, "--ckpt", str(folder / "run" / "epoch_3.pth"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == {"accuracy", "f1"}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert: Path) -> None:
+    stream = {"file": "train.jsonl", "streaming": True, "first_sequence": "sentence", "label": "verdict"}
+    config = settings(bert, dataset__train={**stream, "labels": ["blame", "praise"]}, train__train_iters_per_epoch=3)
+    trainer = trained(folder, config)
+    assert trainer.iter == 3 * 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"model__path": "./absent"}, r"model\.path: no such directory: \./absent"),
+        ({"model__path": "/absent/model"}, r"model\.path: no such directory"),
+        (
+            {"task": "text-generatoin", "evaluation": {}},
+            r"model\.head: nothing says what the model ends in.*Did you mean 'text-generation'",
+        ),
+        ({"model__head": "AutoModelForNothing"}, r"model\.head: transformers has no model class"),
+        ({"model__hiden_size": 3}, r"model\.hiden_size: bert models have no setting.*Did you mean 'hidden_size'"),
+        ({"model__backbone": {"type": "gpt2"}}, r"model\.backbone\.type: found 'gpt2'.*bert"),
+        ({"dataset__train__labels": ["praise"]}, r"row 13? of column 'verdict' of .*label 'blame'.*praise|row 4 of"),
+        ({"dataset__val__file": "none.jsonl"}, r"dataset\.val\.file: no such file"),
+        ({"dataset__train__file": "empty.csv"}, r"dataset\.train\.file: .*empty\.csv is empty"),
+        ({"dataset__train__first_sequence": "sentense"}, r"no column 'sentense'.*sentence, verdict.*'sentence'"),
+        (
+            {"dataset__val__file": "other.csv"},
+            r"dataset\.val\.file: .*other\.csv has no column 'sentence'.*words, kind",
+        ),
+        ({"preprocessor__tokenizer_name": "./none"}, r"preprocessor\.tokenizer_name: no such directory"),
+        ({"preprocessor__second_sequence": "more"}, r"preprocessor\.second_sequence: samples have no column 'more'"),
+    ],
+)
+def test_what_is_wrong_is_refused_before_training(changes, text: str, folder: Path, bert: Path) -> None:
+    (folder / "empty.csv").touch()
+    (folder / "other.csv").write_text("words,kind\ngood,praise\n")
+    with pytest.raises(ConfigError, match=text):
+        trainer_on(folder, settings(bert, **changes))
+    assert not (folder / "run").exists()

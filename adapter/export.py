@@ -44,7 +44,8 @@ def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
         raise ConfigError(Problem("--out", f"'{out}' is there already, and not empty", fix="name another folder"))
     out.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
-        if path.is_file() and path.name not in (WEIGHTS_NAME, RESULT_NAME):
+        # transformers would put an adapter that it finds there on top of the weights that have it in them
+        if path.is_file() and path.name not in (WEIGHTS_NAME, RESULT_NAME) and not path.name.startswith("adapter_"):
             shutil.copyfile(path, out / path.name)
     weights = files.load(source / WEIGHTS_NAME, "weights")
     if (source / "config.json").is_file():

@@ -16,6 +16,7 @@ import torch
 
 from adapter.aside import PART_SUFFIX, written_aside
 from adapter.checkpoint.checksum import Sealed, verify
+from adapter.checkpoint.loadable import numpy_types
 from adapter.checkpoint.shards import folder_of, remove_shards, shards_of, whole_of
 
 STATE_SUFFIX = "_trainer_state.pth"
@@ -74,7 +75,7 @@ def load(path: Path, what: str = "checkpoint", mmap: bool = False) -> Any:
 
             return load_file(path)
         verify(path)
-        with torch.serialization.safe_globals(_numpy_state_types()):
+        with torch.serialization.safe_globals(numpy_types()):
             return torch.load(path, map_location="cpu", weights_only=True, mmap=mmap)
     except pickle.UnpicklingError as error:
         reason = "it is damaged, or holds objects that would run code"
@@ -173,14 +174,6 @@ def link_shards(prefix: Path, folder: Path) -> None:
     for shards in shards_of(prefix):
         for file in filter(Path.is_file, shards.rglob("*")):
             link_or_copy(file, folder / shards.name / file.relative_to(shards))
-
-
-def _numpy_state_types() -> list[Any]:
-    """What a numpy random state inside a checkpoint of the older trainer is made of."""
-    import numpy as np
-
-    reconstruct = np.empty(0).__reduce__()[0]
-    return [reconstruct, np.ndarray, np.dtype, type(np.dtype(np.uint32))]
 
 
 def remove_pair(prefix: Path) -> None:

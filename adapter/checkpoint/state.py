@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adapter.checkpoint import files
+from adapter.checkpoint.loadable import loadable
 from adapter.checkpoint.shards import KEY, remove_shards
 from adapter.checkpoint.steppers import class_names, state_of
 from adapter.checkpoint.weights import trainable_only
@@ -64,7 +65,11 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
     version, the optimizer's class, the hooks' states, the random states, gradients that have not led to a step yet,
     the loss scaler, the log buffer, the last evaluation, and whether a hook has asked to stop. Of several processes,
     which all call this, ``others`` has the rest's own part of it, by rank from 1.
+
+    Raises:
+        TypeError: A hook, a metric, the log or the schedule holds what could not be loaded again.
     """
+    metric_values = loadable_metrics(trainer)  # before the log, which holds them, too
     own = own_state(trainer)
     everybody = trainer.processes.gather_to_main(own)
     epoch, iteration, inner_iter = trainer.next_place
@@ -82,7 +87,7 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
                 **own,
                 "others": everybody[1:],
                 "loss_scale": trainer.module.loss_scale_state(),
-                "metric_values": trainer.metric_values,
+                "metric_values": metric_values,
                 "stop": trainer.stop_requested,
             },
         },
@@ -90,7 +95,7 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
     if trainer.optimizer is not None:
         state["optimizer"] = trainer.strategy.optimizer_state(trainer, prefix)
     if trainer.lr_scheduler is not None:
-        state["lr_scheduler"] = state_of(trainer.lr_scheduler)
+        state["lr_scheduler"] = loadable(state_of(trainer.lr_scheduler), class_names(trainer.lr_scheduler))
     return state
 
 
@@ -101,7 +106,7 @@ def own_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
         "random": random_state(),
         "epoch_random": trainer.stream.epoch_random if inner_iter else None,
         "gradients": gradients(trainer),
-        "log_buffer": trainer.log_buffer.state_dict(),
+        "log_buffer": loadable(trainer.log_buffer.state_dict(), "LogBuffer"),
     }
 
 
@@ -110,9 +115,29 @@ def gradients(trainer: EpochBasedTrainer) -> dict[str, Any]:
     return trainer.strategy.gradients(trainer.unwrap_module(trainer.model))
 
 
+def refuse_unloadable(trainer: EpochBasedTrainer) -> None:
+    """Refuse what could be saved but not resumed, before half of a pair is written.
+
+    Raises:
+        TypeError: A hook's state or a metric's value is such; names it, and what is allowed.
+    """
+    hook_states(trainer)
+    loadable_metrics(trainer)
+
+
+def loadable_metrics(trainer: EpochBasedTrainer) -> Any:
+    """The values of the last evaluation; None before one."""
+    return loadable(trainer.metric_values, "evaluation", "metric_values")
+
+
 def hook_states(trainer: EpochBasedTrainer) -> dict[str, dict[str, Any]]:
-    """State of each hook that has one, by class name and its place among hooks of that class."""
-    return {key: state for key, hook in numbered_hooks(trainer) if (state := hook.state_dict())}
+    """State of each hook that has one, by class name and its place among hooks of that class.
+
+    Raises:
+        TypeError: One holds what could not be loaded again; names the hook's class and the entry.
+    """
+    states = ((key, hook, hook.state_dict()) for key, hook in numbered_hooks(trainer))
+    return {key: loadable(state, type(hook).__name__) for key, hook, state in states if state}
 
 
 def numbered_hooks(trainer: EpochBasedTrainer) -> Iterator[tuple[str, Hook]]:

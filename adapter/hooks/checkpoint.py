@@ -135,10 +135,15 @@ class CheckpointHook(Hook):
         Args:
             trainer: The trainer.
             name: Name of the pair, without suffix.
+
+        Raises:
+            TypeError: A hook's state or a metric's value could not be loaded again.
         """
         from adapter.checkpoint.output_folder import write_output
-        from adapter.checkpoint.state import save_weights
+        from adapter.checkpoint.state import refuse_unloadable, save_weights
 
+        if self.save_trainer_state:
+            refuse_unloadable(trainer)
         partly = self.save_trainable_only or trainer.plan.tuners.save_trainable_only
         with trainer.averaged_weights():
             weights = save_weights(trainer, self.folder / name, partly)

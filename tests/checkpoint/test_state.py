@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 import torch
 
+from adapter import Metric
 from adapter.checkpoint import files
 from adapter.checkpoint.state import hook_states, trainer_state
 from tests.runs import Recorder, make, run, scripted
@@ -81,3 +85,42 @@ class Counting(Recorder):
 def test_hooks_of_one_class_are_told_apart(tmp_path):
     trainer = make(tmp_path, callbacks=[Counting(1), Counting(0), Counting(3)])
     assert hook_states(trainer) == {"Counting-0": {"n": 1}, "Counting-2": {"n": 3}}
+
+
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [(Path("a"), "state_dict()['n'] is of the type pathlib"), ({"deep": [1, object()]}, "['deep'][1] is of the type")],
+)
+def test_a_hook_whose_state_could_not_be_loaded_is_named_before_anything_is_saved(tmp_path, held, told):
+    with pytest.raises(TypeError, match="Counting: ") as caught:
+        run(tmp_path, [{"type": "CheckpointHook", "interval": 1}], callbacks=[Counting(held)])
+    assert told in str(caught.value)
+    assert "allowed: numbers, strings" in str(caught.value)
+    assert not list(tmp_path.glob("*.pth"))
+
+
+class Summary(Metric):
+    def add(self, outputs, inputs):
+        pass
+
+    def evaluate(self):
+        return {"score": 1.0, "folder": Path("a")}
+
+    def merge(self, other):
+        pass
+
+
+def test_a_metric_whose_value_could_not_be_loaded_is_named(tmp_path):
+    with pytest.raises(TypeError, match=r"evaluation: metric_values\['folder'\]"):
+        run(
+            tmp_path,
+            [EVALUATION, {"type": "CheckpointHook", "interval": 1}],
+            metrics={"type": "tests.checkpoint.test_state.Summary"},
+        )
+
+
+def test_numpy_values_in_a_hook_s_state_are_resumed(tmp_path):
+    held = {"best": np.float64(0.5), "curve": np.arange(3.0), "seen": {np.int64(3)}}
+    run(tmp_path, [{"type": "CheckpointHook", "interval": 1}], callbacks=[Counting(held)], epochs=1)
+    found = state_of(tmp_path / "epoch_1")["meta"]["adapter"]["hooks"]["Counting-0"]["n"]
+    assert (found["best"], list(found["curve"]), found["seen"]) == (0.5, [0, 1, 2], {3})

@@ -23,7 +23,8 @@ from adapter import HOOKS, Hook
 @HOOKS.register_module()
 class Killer(Hook):
     def before_train_iter(self, trainer):
-        if trainer.iter == int(os.environ.get("KILL_AT", "-1")):
+        main = trainer.processes.rank == 0  # it has written the pair by now; another may be ahead of it
+        if main and trainer.iter == int(os.environ.get("KILL_AT", "-1")):
             os.kill(os.getpid(), signal.SIGKILL)
 """
 PLAN = {"hidden.0": "colwise", "head": "rowwise"}

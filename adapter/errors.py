@@ -73,6 +73,10 @@ class MissingEntryError(ConfigError, KeyError):
     """A config that counts on an entry which a batch, an output or an evaluation turns out not to have."""
 
 
+class MissingCheckpointError(ConfigError, FileNotFoundError):
+    """A config that starts from a checkpoint which is not there."""
+
+
 # What constructors raise, knowingly or not, for values that they cannot use.
 REFUSALS = (
     TypeError,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,10 +55,11 @@ def fit(request: Request) -> EpochBasedTrainer:
     """Train what a config file describes.
 
     Raises:
-        ConfigError: The config cannot be run as written, or there is no whole checkpoint to go on from; nothing has
-            been written to disk.
-        ValueError: A checkpoint of another model or optimizer.
+        ConfigError: The config cannot be run as written, or there is no whole checkpoint of this model and optimizer to
+            go on from; nothing has been written to disk.
     """
+    from adapter.hooks.load_checkpoint import GIVEN_IN_CODE
+
     if request.weights_only and request.resume is None:
         raise ConfigError(Problem("--weights-only", "no checkpoint is given", fix="name one with --resume"))
     trainer = build(request)
@@ -66,7 +67,11 @@ def fit(request: Request) -> EpochBasedTrainer:
     if request.resume:
         with checkpoint_given_by("--resume", request.resume):
             checkpoint = trainer.resume_point(request.resume, request.weights_only)
-    trainer.train(checkpoint, load_all_state=not request.weights_only)
+    try:
+        trainer.train(checkpoint, load_all_state=not request.weights_only)
+    except ConfigError as error:  # what is wrong with the checkpoint is the option's problem
+        told = [replace(each, key="--resume") if each.key == GIVEN_IN_CODE else each for each in error.problems]
+        raise ConfigError(told, error.file) from error
     return trainer
 
 

@@ -125,7 +125,7 @@ def located(prepared: Prepared) -> Iterator[None]:
     except ConfigError as error:
         config = prepared.original  # it knows the lines of its file
         problems = [schema.where_written(problem, config, prepared.moves) for problem in error.problems]
-        raise ConfigError(problems, error.file or prepared.original.filename) from error
+        raise type(error)(problems, error.file or prepared.original.filename) from error
 
 
 def refuse_untrusted(config: Config, trust_remote_code: bool) -> None:

@@ -336,13 +336,16 @@ class EpochBasedTrainer(TrainerSteps):
                     self.model.to(device)  # Lightning leaves it on the CPU
 
     def _make_ready(self) -> None:
-        """Make what training needs: the hooks that step, the optimizer, the loaders."""
+        """Make what training needs: the hooks that step, the optimizer, the loaders; and see that a checkpoint fits."""
         self._register_stepping_hooks()
         if not self.strategy.replaces_parameters:
             self.register_optimizers_hook()
         self.register_processors()
         if self._evaluates():
             self.make_eval_dataloader()
+        for hook in self.hooks:
+            if isinstance(hook, LoadCheckpointHook):
+                hook.check(self)
 
     def evaluate(
         self,

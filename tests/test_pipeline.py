@@ -364,3 +364,12 @@ def test_going_on_from_either_file_of_a_pair(name: str, tmp_path: Path) -> None:
     pipeline.fit(request(path))
     trainer = pipeline.fit(request(path, resume=str(tmp_path / "work" / name), overrides={"train.max_epochs": 2}))
     assert (trainer.epoch, trainer.iter) == (2, 8)
+
+
+def test_a_checkpoint_of_another_optimizer_is_the_option_s_problem(tmp_path: Path) -> None:
+    path = alone(tmp_path)
+    pipeline.fit(request(path))
+    before = sorted((tmp_path / "work").rglob("*"))
+    with pytest.raises(ConfigError, match=r"--resume: '.*' holds the state of SGD, but this run uses Adam;"):
+        pipeline.fit(request(path, resume="last", overrides={"train.optimizer": {"_delete_": True, "type": "Adam"}}))
+    assert sorted((tmp_path / "work").rglob("*")) == before

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapter.checkpoint.files import prefix_of
+from adapter.checkpoint.fit import refuse_other_optimizer
 from adapter.checkpoint.state import numbered_hooks
 from adapter.checkpoint.steppers import class_names, each, load_state
 from adapter.seeding import set_random_state
@@ -86,12 +87,7 @@ def _of_this_process(trainer: EpochBasedTrainer, own: Mapping[str, Any]) -> Mapp
 
 def _load_steppers(trainer: EpochBasedTrainer, state: Mapping[str, Any], own: Mapping[str, Any], path: Path) -> None:
     """Optimizer and schedule."""
-    used = class_names(trainer.optimizer)
-    if own.get("optimizer", used) != used:
-        raise ValueError(
-            f"'{path}' holds the state of {own['optimizer']}, but this run uses {used}; use the same "
-            "optimizer, or start from the weights only (--weights-only, or load_all_state=False)"
-        )
+    refuse_other_optimizer(own.get("optimizer"), trainer.optimizer, path)
     for name, stepper in (("optimizer", trainer.optimizer), ("lr_scheduler", trainer.lr_scheduler)):
         if stepper is None or state.get(name) is None:
             continue

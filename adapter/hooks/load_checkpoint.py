@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from adapter.errors import ConfigError, MissingCheckpointError, Problem
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.registry import HOOKS
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
+
+GIVEN_IN_CODE = "checkpoint_path"  # the argument of train(), and what stands for a hook made in code
 
 
 @HOOKS.register_module()
@@ -29,6 +32,25 @@ class LoadCheckpointHook(Hook):
         self.checkpoint_file = checkpoint_file
         self.load_all_state = load_all_state
         self.strict = strict
+
+    def check(self, trainer: EpochBasedTrainer) -> None:
+        """Refuse a checkpoint that is missing or does not fit, before the run begins and anything is written.
+
+        Raises:
+            ConfigError: It is; a MissingCheckpointError when there is none.
+        """
+        if self.checkpoint_file is None:
+            return
+        from adapter.checkpoint.fit import check_fit
+
+        given = (hook.key for hook in trainer.plan.hooks if hook.args.get("checkpoint_file") == self.checkpoint_file)
+        key = next((f"{key}.checkpoint_file" for key in given), GIVEN_IN_CODE)
+        try:
+            check_fit(trainer, self.checkpoint_file, self.load_all_state)
+        except FileNotFoundError as error:
+            raise MissingCheckpointError(Problem(key, str(error), kind="missing")) from error
+        except ValueError as error:
+            raise ConfigError(Problem(key, str(error))) from error
 
     def before_run(self, trainer: EpochBasedTrainer) -> None:
         """Load the weights and, where there is one and it is wanted, the trainer state.

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from torch import nn
 
+from adapter import ConfigError
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from tests.runs import Recorder, make, messages, run, weights_of
 
@@ -55,3 +57,36 @@ def test_missing_file(tmp_path):
     trainer = make(tmp_path, callbacks=[LoadCheckpointHook(str(tmp_path / "epoch_9.pth"))])
     with pytest.raises(FileNotFoundError, match=r"epoch_9\.pth"):
         trainer.train()
+
+
+@pytest.mark.parametrize(
+    ("hook", "train", "model", "told"),
+    [
+        ({"checkpoint_file": "epoch_9"}, {}, None, "train.hooks[0].checkpoint_file: no checkpoint at"),
+        ({"checkpoint_file": "epoch_1"}, {"optimizer": {"type": "Adam", "lr": 0.1}}, None, "holds the state of SGD"),
+        ({"checkpoint_file": "epoch_1"}, {}, {"head": 5}, "head.weight has the shape (3, 4), not (5, 4)"),
+        (
+            {"checkpoint_file": "epoch_1", "load_all_state": False},
+            {},
+            {"head": 5},
+            "head.weight has the shape (3, 4), not (5, 4)",
+        ),
+        ({"checkpoint_file": "epoch_1"}, {}, {"other": 3}, "another model"),
+        ({"checkpoint_file": "epoch_1"}, {}, {"head": 3, "more": 3}, "groups have [2] parameters, not [4]"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_written(tmp_path, finished, hook, train, model, told):
+    given = {"type": "LoadCheckpointHook", **hook, "checkpoint_file": str(finished[0] / hook["checkpoint_file"])}
+    own = {"model": nn.ModuleDict({name: nn.Linear(4, size) for name, size in model.items()})} if model else {}
+    trainer = make(tmp_path, [given], train=train, **own)
+    with pytest.raises(ConfigError) as caught:
+        trainer.train()
+    assert told in str(caught.value)
+    assert [problem.key for problem in caught.value.problems] == ["train.hooks[0].checkpoint_file"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_weights_of_another_optimizer_s_run_are_taken(tmp_path, finished):
+    hook = LoadCheckpointHook(str(finished[0] / "epoch_1"), load_all_state=False)
+    trainer = run(tmp_path, epochs=1, train={"optimizer": {"type": "Adam", "lr": 0.1}}, callbacks=[hook])
+    assert trainer.iter == 3

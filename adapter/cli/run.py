@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     if not Path(args.script).is_file():
         raise ConfigError(Problem("SCRIPT", f"no file '{args.script}'", kind="file"))
     import adapter.drop_in
-    from adapter.drop_in.finder import UnknownImportError
+    from adapter.modelscope_names.finder import UnknownImportError
 
     assert adapter.drop_in
     sys.argv = [args.script, *args.words]

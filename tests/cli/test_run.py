@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.drop_in.test_scripts import python
+from tests.modelscope_names.test_scripts import python
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapter import Hook, build_trainer
-from tests.drop_in.test_scripts import python
+from tests.modelscope_names.test_scripts import python
 from tests.parity.golden.cases import CASES
 from tests.parity.play import play
 from tests.parity.test_golden import one_thread

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from adapter.drop_in.table import HOMES
+from adapter.modelscope_names.table import HOMES
 
 SCRIPTS = Path(__file__).parent / "scripts"
 ROOT = Path(__file__).parents[2]

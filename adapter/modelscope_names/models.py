@@ -13,10 +13,10 @@ from torch import nn
 
 from adapter.checkpoint import files
 from adapter.config import Config
-from adapter.drop_in.reading import read_config
 from adapter.errors import ConfigError, Problem
 from adapter.models.build import build_model
 from adapter.models.directory import model_directory
+from adapter.modelscope_names.reading import read_config
 
 WEIGHTS = "pytorch_model.bin"
 

@@ -10,9 +10,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from adapter.drop_in.table import HOMES, MODULES, TRAINER_LAYER
 from adapter.errors import nearest
 from adapter.installed import has_modelscope
+from adapter.modelscope_names.table import HOMES, MODULES, TRAINER_LAYER
 
 ROOT = "modelscope"
 PACKAGES = {name.rsplit(".", depth)[0] for name in MODULES for depth in range(name.count(".") + 1)}

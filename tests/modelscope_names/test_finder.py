@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from adapter.drop_in.finder import ServedFinder, UnknownImportError, refusal
-from adapter.drop_in.table import HOMES, MODULES
-from tests.drop_in.test_scripts import python
+from adapter.modelscope_names.finder import ServedFinder, UnknownImportError, refusal
+from adapter.modelscope_names.table import HOMES, MODULES
+from tests.modelscope_names.test_scripts import python
 
 served = pytest.mark.skipif(
     importlib.machinery.PathFinder.find_spec("modelscope") is not None, reason="ModelScope itself is installed here"
@@ -21,7 +21,7 @@ served = pytest.mark.skipif(
 @served
 def test_every_name_of_the_table_resolves() -> None:
     code = (
-        "import adapter.drop_in, importlib, json; from adapter.drop_in.table import MODULES;"
+        "import adapter.drop_in, importlib, json; from adapter.modelscope_names.table import MODULES;"
         "print(json.dumps({m: [type(getattr(importlib.import_module(m), n)).__name__ for n in names.split()]"
         " for m, names in MODULES.items()}))"
     )

@@ -7,7 +7,8 @@ TRAINER_LAYER = ("modelscope.trainers", "modelscope.metrics")
 
 
 def _at(module: str, names: str) -> dict[str, str]:
-    return dict.fromkeys(names.split(), module)
+    """Names by the module they are in, one beside this when it begins with a dot."""
+    return dict.fromkeys(names.split(), f"{__package__}{module}" if module.startswith(".") else module)
 
 
 # Name -> module it is in here; after a colon the name it has there, where that is another.
@@ -66,36 +67,56 @@ HOMES: dict[str, str] = {
     **_at("adapter.metrics.token_cls_metric", "TokenClassificationMetric"),
     "task_default_metrics": "adapter.metrics.task_metrics:DEFAULTS",
     "set_random_seed": "adapter.seeding:seed_everything",
-    **_at("adapter.drop_in.building", "build_optimizer build_lr_scheduler build_hook build_metric build_model"),
-    **_at("adapter.drop_in.building", "build_preprocessor build_custom_dataset"),
-    **_at("adapter.drop_in.default_config", "DEFAULT_HOOKS_CONFIG merge_cfg merge_hooks update_cfg"),
-    **_at("adapter.drop_in.models", "Model TorchModel"),
-    **_at("adapter.drop_in.preprocessors", "Preprocessor"),
-    **_at("adapter.drop_in.msdatasets", "MsDataset"),
-    **_at("adapter.drop_in.reading", "read_config snapshot_download get_logger"),
-    **_at("adapter.drop_in.testing", "DummyTorchDataset create_dummy_test_dataset set_test_level test_level"),
-    **_at("adapter.drop_in.outputs", "ModelOutputBase AttentionBackboneModelOutput AttentionFillMaskModelOutput"),
-    **_at("adapter.drop_in.outputs", "AttentionTextClassificationModelOutput AttentionTextGenerationModelOutput"),
-    **_at("adapter.drop_in.outputs", "AttentionTokenClassificationModelOutput BackboneModelOutput DetectionOutput"),
-    **_at("adapter.drop_in.outputs", "FillMaskModelOutput SentencEmbeddingModelOutput Seq2SeqLMOutput"),
-    **_at("adapter.drop_in.outputs", "Seq2SeqModelOutput TextClassificationModelOutput TextGenerationModelOutput"),
-    **_at("adapter.drop_in.outputs", "TokenClassificationModelOutput TokenGeneratorOutput"),
-    **_at("adapter.drop_in.probing", "exists has_attr_in_class has_method is_diffusers_available is_method_overridden"),
-    **_at("adapter.drop_in.probing", "is_opencv_available is_pillow_available is_scipy_available is_sklearn_available"),
-    **_at("adapter.drop_in.probing", "is_sentencepiece_available is_swift_available is_tf_available"),
-    **_at("adapter.drop_in.probing", "is_timm_available is_tokenizers_available is_torch_available"),
-    **_at("adapter.drop_in.probing", "is_torch_cuda_available is_transformers_available"),
-    **_at("adapter.drop_in.constants", "Fields Hooks LR_Schedulers Metrics Models Optimizers Preprocessors TaskModels"),
-    **_at("adapter.drop_in.constants", "Tasks Trainers ConfigFields ConfigKeys DEFAULT_DATASET_NAMESPACE"),
-    **_at("adapter.drop_in.constants", "DEFAULT_MODEL_REVISION Devices DistributedParallelType DownloadMode"),
-    **_at("adapter.drop_in.constants", "Frameworks Hubs LogKeys MetricKeys ModeKeys ModelFile OutputKeys"),
-    **_at("adapter.drop_in.constants", "TrainerStages"),
+    **_at(
+        "adapter.modelscope_names.building", "build_optimizer build_lr_scheduler build_hook build_metric build_model"
+    ),
+    **_at(".building", "build_preprocessor build_custom_dataset"),
+    **_at(".default_config", "DEFAULT_HOOKS_CONFIG merge_cfg merge_hooks update_cfg"),
+    **_at(".models", "Model TorchModel"),
+    **_at(".preprocessors", "Preprocessor"),
+    **_at(".msdatasets", "MsDataset"),
+    **_at(".reading", "read_config snapshot_download get_logger"),
+    **_at(".testing", "DummyTorchDataset create_dummy_test_dataset set_test_level test_level"),
+    **_at(
+        "adapter.modelscope_names.outputs", "ModelOutputBase AttentionBackboneModelOutput AttentionFillMaskModelOutput"
+    ),
+    **_at(
+        "adapter.modelscope_names.outputs", "AttentionTextClassificationModelOutput AttentionTextGenerationModelOutput"
+    ),
+    **_at(
+        "adapter.modelscope_names.outputs",
+        "AttentionTokenClassificationModelOutput BackboneModelOutput DetectionOutput",
+    ),
+    **_at(".outputs", "FillMaskModelOutput SentencEmbeddingModelOutput Seq2SeqLMOutput"),
+    **_at(
+        "adapter.modelscope_names.outputs", "Seq2SeqModelOutput TextClassificationModelOutput TextGenerationModelOutput"
+    ),
+    **_at(".outputs", "TokenClassificationModelOutput TokenGeneratorOutput"),
+    **_at(
+        "adapter.modelscope_names.probing",
+        "exists has_attr_in_class has_method is_diffusers_available is_method_overridden",
+    ),
+    **_at(
+        "adapter.modelscope_names.probing",
+        "is_opencv_available is_pillow_available is_scipy_available is_sklearn_available",
+    ),
+    **_at(".probing", "is_sentencepiece_available is_swift_available is_tf_available"),
+    **_at(".probing", "is_timm_available is_tokenizers_available is_torch_available"),
+    **_at(".probing", "is_torch_cuda_available is_transformers_available"),
+    **_at(
+        "adapter.modelscope_names.constants",
+        "Fields Hooks LR_Schedulers Metrics Models Optimizers Preprocessors TaskModels",
+    ),
+    **_at(".constants", "Tasks Trainers ConfigFields ConfigKeys DEFAULT_DATASET_NAMESPACE"),
+    **_at(".constants", "DEFAULT_MODEL_REVISION Devices DistributedParallelType DownloadMode"),
+    **_at(".constants", "Frameworks Hubs LogKeys MetricKeys ModeKeys ModelFile OutputKeys"),
+    **_at(".constants", "TrainerStages"),
 }
 
 _OPTIMIZER_HOOKS = "OptimizerHook NoneOptimizerHook TorchAMPOptimizerHook ApexAMPOptimizerHook"
 _WARMUPS = "BaseWarmup ConstantWarmup ExponentialWarmup LinearWarmup"
-_OUTPUTS = " ".join(name for name, home in HOMES.items() if home == "adapter.drop_in.outputs")
-_PROBING = " ".join(name for name, home in HOMES.items() if home == "adapter.drop_in.probing")
+_OUTPUTS = " ".join(name for name, home in HOMES.items() if home == "adapter.modelscope_names.outputs")
+_PROBING = " ".join(name for name, home in HOMES.items() if home == "adapter.modelscope_names.probing")
 
 # Module of ModelScope -> names that scripts import from it.
 MODULES: dict[str, str] = {

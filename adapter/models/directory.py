@@ -63,7 +63,7 @@ def find_model(path: str | os.PathLike[str], base_dir: str | Path | None = None)
         names = [each.name for each in near.iterdir() if each.is_dir()] if near else []
         fix = "check the path; a relative one starts from the config file's folder, or the current one"
         raise ConfigError(
-            Problem("path", f"no such directory: {path}", "", nearest(Path(name).name, names), fix, kind="file")
+            Problem("model.path", f"no such directory: {path}", "", nearest(Path(name).name, names), fix, kind="file")
         )
     return name
 

@@ -72,7 +72,7 @@ def _config(transformers: Any, path: str, place: str, asked: Mapping[str, Any]) 
     except (OSError, *REFUSALS) as error:
         what = "has no config.json that transformers can read" if os.path.isdir(place) else "cannot be had"
         fix = "give a folder that save_pretrained wrote, or the name of a model on its hub"
-        raise ConfigError(Problem("path", f"'{path}' {what}: {_short(error)}", fix=fix, kind="file")) from error
+        raise ConfigError(Problem("model.path", f"'{path}' {what}: {_short(error)}", fix=fix, kind="file")) from error
 
 
 def _apply(config: Any, backbone: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
@@ -80,13 +80,15 @@ def _apply(config: Any, backbone: Mapping[str, Any], settings: Mapping[str, Any]
     kind = backbone.get("type")
     if kind is not None and kind != config.model_type:
         found = f"found '{kind}', but the model's own config says '{config.model_type}'"
-        raise ConfigError(Problem("backbone.type", found, allowed=config.model_type))
+        raise ConfigError(Problem("model.backbone.type", found, allowed=config.model_type))
     known = config.to_dict()
     unknown = [name for name in settings if name not in known]
     if unknown:
         raise ConfigError(
             [
-                Problem(name, f"{config.model_type} models have no setting '{name}'", "", nearest(name, known))
+                Problem(
+                    f"model.{name}", f"{config.model_type} models have no setting '{name}'", "", nearest(name, known)
+                )
                 for name in unknown
             ]
         )
@@ -103,16 +105,16 @@ def _class(transformers: Any, head: str | None, task: str | None, config: Any) -
         tasks = sorted(name for name, task in known_tasks().items() if task.head)
         found = f"nothing says what the model ends in: the task {task!r} is not known"
         fix = "set model.head to a class of transformers, such as AutoModelForSequenceClassification, or name a task"
-        raise ConfigError(Problem("head", found, ", ".join(tasks), nearest(task, tasks), fix))
+        raise ConfigError(Problem("model.head", found, ", ".join(tasks), nearest(task, tasks), fix))
     cls = getattr(transformers, name, None)
     if cls is None or not hasattr(cls, "from_pretrained"):
         heads = [each for each in dir(transformers) if each.startswith("AutoModel")]
         found = f"transformers has no model class '{name}'"
-        raise ConfigError(Problem("head", found, nearest=nearest(name, heads), kind="name"))
+        raise ConfigError(Problem("model.head", found, nearest=nearest(name, heads), kind="name"))
     mapping = getattr(cls, "_model_mapping", None)
     if mapping is not None and type(config) not in mapping.keys():  # noqa: SIM118 - a lazy mapping, not iterable itself
         found = f"a {config.model_type} model cannot be built for the task {task!r} ({name})"
-        raise ConfigError(Problem("head", found, allowed=", ".join(_possible(transformers, config))))
+        raise ConfigError(Problem("model.head", found, allowed=", ".join(_possible(transformers, config))))
     return cls
 
 
@@ -129,7 +131,7 @@ def _load(cls: Any, place: str, config: Any, path: str) -> tuple[Any, Mapping[st
             place, config=config, output_loading_info=True, ignore_mismatched_sizes=True, dtype=torch.float32
         )
     except (OSError, *REFUSALS) as error:
-        raise ConfigError(Problem("path", f"'{path}' cannot be loaded: {_short(error)}", kind="file")) from error
+        raise ConfigError(Problem("model.path", f"'{path}' cannot be loaded: {_short(error)}", kind="file")) from error
 
 
 def _report(info: Mapping[str, Any], path: str) -> None:

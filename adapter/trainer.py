@@ -31,6 +31,7 @@ from adapter.hooks.build import build_hook
 from adapter.hooks.hook import Hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
 from adapter.hooks.swift import SwiftHook
+from adapter.keywords import check_keywords
 from adapter.lightning import engine
 from adapter.lightning.arguments import count_processes, refuse_decided_elsewhere
 from adapter.lightning.interrupts import Interrupts
@@ -139,6 +140,13 @@ class EpochBasedTrainer(TrainerSteps):
         efficient_tuners: Any = None,
         **kwargs: Any,
     ) -> None:
+        check_keywords(
+            {
+                **{"cfg_modify_fn": cfg_modify_fn, "arg_parse_fn": arg_parse_fn, "data_collator": data_collator},
+                **{"preprocessor": preprocessor, "optimizers": optimizers, "callbacks": callbacks},
+                **{"samplers": samplers, **kwargs},
+            }
+        )
         seed_everything(seed)
         self._seed = seed
         self.model_dir = model_directory(model, model_revision)

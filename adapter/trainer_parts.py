@@ -235,6 +235,7 @@ class TrainerParts(BaseTrainer):
     def get_predict_dataloader(self, predict_datasets: Any) -> DataLoader[Any]:
         """The data loader of a prediction: as for evaluation, in the order of the data."""
         dataset = self.build_dataset(predict_datasets, "val", self.eval_preprocessor)
+        dataset = _needed(dataset, "predict_datasets", "dataset.val")
         in_order = replace(self.plan.eval_loader, shuffle=False, drop_last=False)
         return build_loader(
             dataset,

@@ -23,7 +23,7 @@ from adapter.schema.field import documented_keys
 from adapter.schema.hook_list import HookPlan, hook_list, section
 from adapter.schema.hooks import DOCUMENTED
 from adapter.schema.metric_entries import default_metrics, metric_entries
-from adapter.schema.schedule_length import schedule_length
+from adapter.schema.schedule_length import schedule_length, warmup_length
 from adapter.schema.train import DataLoader
 from adapter.schema.tuners import TUNER_OPTIONS, TUNER_SECTIONS
 
@@ -195,7 +195,7 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         fast_dev_run=trial,
         profiler=train.get("profiler"),
         trainer={name: value for name, value in asked_of_lightning.items() if value is not None},
-        warnings=() if trial else tuple(schedule_length(config, given)),
+        warnings=() if trial else (*schedule_length(config, given), *warmup_length(config, given)),
     )
 
 

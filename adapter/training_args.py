@@ -16,6 +16,7 @@ from adapter.errors import nearest
 STRATEGIES = ["by_epoch", "by_step", "no"]
 BEST = "train.checkpoint.best"
 PERIOD = "train.checkpoint.period"
+SCHEDULE = "train.lr_scheduler.type"
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -93,7 +94,7 @@ class TrainingArgs:
     max_epochs: int = key(5, "train.max_epochs", "Epochs.")
     work_dir: str = key("./train_target", "train.work_dir", "Folder of logs and checkpoints.")
     lr: float = key(5e-5, "train.optimizer.lr", "Learning rate.")
-    lr_scheduler: str = key("LinearLR", "train.lr_scheduler.type", "Class of the schedule.")
+    lr_scheduler: str = key("LinearLR", SCHEDULE, "Class of the schedule.")
     optimizer: str = key("AdamW", "train.optimizer.type", "Class of the optimizer.")
     optimizer_params: str | None = key(
         None, "train.optimizer", "Its other arguments: key=value,key=value.", cfg_setter=read_parameters
@@ -203,6 +204,8 @@ class TrainingArgs:
         for item in fields(self):
             value, setter = getattr(self, item.name), item.metadata.get("cfg_setter")
             for node in _nodes(item) if item.name in names else ():
+                if node == SCHEDULE:
+                    _drop_other_schedule(config, value)
                 if saves_best or not node.startswith(f"{BEST}."):
                     config.merge_from_dict({node: setter(value) if setter and value is not None else value})
         config.merge_from_dict(getattr(self, "extra", {}))
@@ -241,6 +244,13 @@ def _nodes(item: Field[Any]) -> list[str]:
     """The dotted keys that a field sets."""
     node = item.metadata.get("cfg_node") or []
     return [node] if isinstance(node, str) else list(node)
+
+
+def _drop_other_schedule(config: Config, chosen: str) -> None:
+    """Leave nothing of a schedule of another class but its options, which say when it steps, whatever it is."""
+    found = config.safe_get("train.lr_scheduler")
+    if isinstance(found, Mapping) and found.get("type") not in (None, chosen):
+        config.train.lr_scheduler = {name: found[name] for name in ("options",) if name in found}
 
 
 def _underscored(word: str) -> str:

@@ -104,6 +104,21 @@ def test_parameters_are_added_to_those_of_the_config() -> None:
     assert config.train.optimizer == {"type": "SGD", "lr": 1, "momentum": 0.5}
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"lr_scheduler": "LinearLR"}, {"type": "LinearLR"}),
+        ({"lr_scheduler": "StepLR"}, {"type": "StepLR", "step_size": 2}),
+        ({"lr_scheduler": "LinearLR", "lr_scheduler_params": "total_iters=3"}, {"type": "LinearLR", "total_iters": 3}),
+        ({"lr_scheduler_params": "gamma=0.5"}, {"type": "StepLR", "step_size": 2, "gamma": 0.5}),
+    ],
+)
+def test_another_schedule_takes_the_place_of_the_config_s(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    options = {"lr_strategy": "by_step"}
+    config = Config({"train": {"lr_scheduler": {"type": "StepLR", "step_size": 2, "options": options}}})
+    assert TrainingArgs(**given)(config).train.lr_scheduler == {**expected, "options": options}
+
+
 def test_it_changes_the_config_of_a_trainer_in_either_spelling(tmp_path: Path) -> None:
     listed = settings(train__hooks=[{"type": "CheckpointHook", "interval": 9}, {"type": "EvaluationHook"}])
     args = TrainingArgs(max_epochs=2, lr=0.25, save_strategy="by_step", save_interval=2, metric_for_best_model="f1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -60,6 +61,17 @@ def losses_are_named(config: Settings, keywords: Settings) -> Iterator[Problem]:
         if isinstance(names, list) and (not names or len(set(map(str, names))) < len(names)):
             allowed = "the name of a loss, or a list of one or more, each once"
             yield Problem(f"{key}.loss_keys", f"found {names!r}", allowed)
+
+
+def rates_are_finite(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """With an infinite rate the weights are lost in the first step; a warmup cannot end before it begins."""
+    for path, value in leaves(config):
+        rate = path.startswith(("train.optimizer.", "train.lr_scheduler."))
+        if rate and not path.startswith("train.optimizer.options.") and isinstance(value, float) and math.isinf(value):
+            yield Problem(path, f"found {value}", "a finite number")
+    warmup = section(config, "train.lr_scheduler").get("num_warmup_steps")
+    if isinstance(warmup, (int, float)) and warmup < 0:
+        yield Problem("train.lr_scheduler.num_warmup_steps", f"found {warmup}", "an integer of 0 or more")
 
 
 def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
@@ -183,6 +195,7 @@ RULES: tuple[Rule, ...] = (
     epochs_are_given,
     optimizer_is_given,
     losses_are_named,
+    rates_are_finite,
     names_exist,
     hooks_exist,
     steps_once,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import math
 
 import pytest
 
@@ -43,6 +44,21 @@ def test_a_good_config_has_no_problem():
             "train.optimizer_hook.loss_keys",
             "value",
             "each once",
+        ),
+        ({"train.optimizer.lr": math.inf}, "train.optimizer.lr", "value", "found inf; allowed: a finite number"),
+        ({"train.optimizer.momentum": -math.inf}, "train.optimizer.momentum", "value", "found -inf"),
+        (
+            {"train.optimizer.param_groups": [{"regex": "a", "lr": math.inf}]},
+            "train.optimizer.param_groups[0].lr",
+            "value",
+            "a finite number",
+        ),
+        ({"train.lr_scheduler.eta_min": math.inf}, "train.lr_scheduler.eta_min", "value", "a finite number"),
+        (
+            {"train.lr_scheduler.num_warmup_steps": -1},
+            "train.lr_scheduler.num_warmup_steps",
+            "value",
+            "found -1; allowed: an integer of 0 or more",
         ),
         ({"train.optimizer": {"_delete_": True}}, "train.optimizer", "missing", "AdamW"),
         ({"train.optimizer.type": "SDG"}, "train.optimizer.type", "name", "Did you mean 'SGD'?"),
@@ -156,6 +172,7 @@ def test_refused(options, key, kind, said):
         {"evaluation.metrics": "seq-cls-metric"},
         {"task": "text-classification", "evaluation.metrics": None},
         {"train.optimizer_hook": {"type": "NoneOptimizerHook"}},
+        {"train.optimizer.options": {"grad_clip": {"max_norm": math.inf}}},
         {"train.hooks": [{"type": "adapter.hooks.iter_timer.IterTimerHook"}]},
         {"train.hooks": [{"type": "FSDPHook"}, {"type": "MegatronHook"}]},
     ],

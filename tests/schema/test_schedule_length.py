@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from adapter.schema.schedule_length import schedule_length
+from adapter.schema.schedule_length import schedule_length, warmup_length
 
 STEPS = {"options": {"by_epoch": False}}
 
@@ -50,3 +52,41 @@ def test_the_old_hook_says_the_unit():
         "lr_scheduler_hook": {"by_epoch": False},
     }
     assert list(schedule_length({"train": train}, {})) == []
+
+
+def warmup(length, **options):
+    return {"lr_scheduler": {"type": "StepLR", "options": {"warmup": {"warmup_iters": length}, **options}}}
+
+
+@pytest.mark.parametrize(
+    ("train", "keywords", "told"),
+    [
+        (
+            warmup(4),
+            {},
+            "train.lr_scheduler.options.warmup.warmup_iters is 4, but the run ends earlier, after 3 epochs",
+        ),
+        (warmup(3), {}, None),
+        (warmup(4), {"max_epochs": 9}, None),
+        (warmup(31, by_epoch=False), {"train_iters_per_epoch": 10}, "warmup_iters is 31, .* after 30 iterations"),
+        (warmup(31, by_epoch=False), {}, None),
+        ({"lr_scheduler_hook": {"warmup": {"warmup_iters": 4}}}, {}, "lr_scheduler_hook.warmup.warmup_iters is 4"),
+        ({"lr_scheduler": {"type": "linear", "num_warmup_steps": 4}}, {}, "lr_scheduler.num_warmup_steps is 4, .* 3 e"),
+        (
+            {"optimizer": {"options": {"cumulative_iters": 7}}, "train_iters_per_epoch": 2},
+            {},
+            "cumulative_iters is 7, but the run ends before the first optimizer step, after 6 iterations",
+        ),
+        (
+            {"optimizer_hook": {"cumulative_iters": 7}},
+            {"train_iters_per_epoch": 2},
+            "optimizer_hook.cumulative_iters is",
+        ),
+        ({"optimizer": {"options": {"cumulative_iters": 6}}, "train_iters_per_epoch": 2}, {}, None),
+        ({"optimizer": {"options": {"cumulative_iters": 7}}}, {}, None),
+    ],
+)
+def test_what_is_longer_than_the_run_is_told(train, keywords, told):
+    said = list(warmup_length({"train": {"max_epochs": 3, **train}}, keywords))
+    assert len(said) == (told is not None)
+    assert all(re.search(told, line) for line in said)

@@ -86,6 +86,22 @@ def test_a_callback_that_is_neither_is_refused(tmp_path: Path) -> None:
         build(tmp_path, callbacks=["IterTimerHook"])
 
 
+@pytest.mark.parametrize(
+    ("metrics", "followed", "told"),
+    [
+        ("accuracy", "acuracy", "found 'acuracy', .* gives; allowed: accuracy. Did you mean 'accuracy'"),
+        (["loss-metric", "seq-cls-metric"], "macro_f1", "allowed: loss, accuracy, .* Did you mean 'macro-f1'"),
+        (["loss-metric", "f1"], "accuracy", "allowed: loss, f1"),
+    ],
+)
+def test_a_metric_that_the_evaluation_cannot_give_is_refused(tmp_path: Path, metrics: Any, followed: str, told: str):
+    hooks = [{"type": "IterTimerHook"}, {"type": "EarlyStopHook", "metric_key": followed}]
+    config = settings(evaluation__metrics=metrics, evaluation__period={"interval": 1}, train__hooks=hooks)
+    with pytest.raises(ConfigError, match=rf"train\.hooks\[1\]\.metric_key: .*{told}"):
+        build(tmp_path, config)
+    assert not list(tmp_path.iterdir())
+
+
 def scale_loss(by: float) -> Any:
     def scale(trainer: Any) -> None:
         trainer.train_outputs["loss"] = trainer.train_outputs["loss"] * by

@@ -26,6 +26,8 @@ class AccuracyMetric(Metric):
     and the highest wins. Both may be lists of strings.
     """
 
+    VALUES = ("accuracy",)
+
     def __init__(self) -> None:
         self._pending: list[tuple[Tensor, Tensor]] = []
         self._right: Tensor | int = 0

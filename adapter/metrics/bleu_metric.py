@@ -23,6 +23,8 @@ class BleuMetric(Metric):
         eval_tokenized_bleu: The texts are tokens with spaces between them; do not tokenize them again.
     """
 
+    VALUES = ("bleu-4",)
+
     def __init__(self, eval_tokenized_bleu: bool = False) -> None:
         self._bleu = BLEU(tokenize="none" if eval_tokenized_bleu else "13a", effective_order=True)
         self._counts = np.zeros((4, 2), dtype=np.int64)  # right and all n-grams of 1 to 4 words

@@ -26,6 +26,8 @@ class ImageDenoiseMetric(Metric):
     image, cannot compute for three channels.
     """
 
+    VALUES = ("psnr", "ssim")
+
     def __init__(self) -> None:
         self._sums: Tensor | None = None  # (2,): psnr, ssim
         self._total = 0

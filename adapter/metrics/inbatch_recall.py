@@ -21,6 +21,8 @@ class InbatchRecallMetric(Metric):
     batch size, and with several processes on the size of each one's batch.
     """
 
+    VALUES = ("inbatch_t2i_recall_at_1",)
+
     def __init__(self) -> None:
         self._right: Tensor | int = 0
         self._total = 0

@@ -23,6 +23,8 @@ class LossMetric(Metric):
         loss_key: Output with the batch's loss, a scalar; the value is called ``loss`` whatever this is.
     """
 
+    VALUES = ("loss",)
+
     def __init__(self, loss_key: str = "loss") -> None:
         self.loss_key = loss_key
         self._losses: list[Tensor] = []

@@ -22,6 +22,8 @@ class NedMetric(Metric):
     ``labels`` or ``label``; both are lists or arrays of strings.
     """
 
+    VALUES = ("ned",)
+
     def __init__(self) -> None:
         self._sum = 0.0
         self._total = 0

@@ -23,6 +23,8 @@ class PplMetric(Metric):
     probabilities, which is infinite for an unlikely token, so the loss is taken from the scores instead.
     """
 
+    VALUES = ("ppl",)
+
     def __init__(self) -> None:
         self._sums: Tensor | None = None  # (2,): loss, tokens
 

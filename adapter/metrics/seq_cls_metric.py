@@ -32,6 +32,8 @@ class SequenceClassificationMetric(Metric):
             default.
     """
 
+    VALUES: tuple[str, ...] = ("accuracy", "micro-f1", "macro-f1", "f1")
+
     def __init__(self, logit_name: str = "logits", label_name: str | None = None) -> None:
         self.logit_names = (logit_name,)
         self.label_names = (label_name,) if label_name else LABELS
@@ -126,6 +128,8 @@ class SequenceClassificationMetric(Metric):
 @METRICS.register_module(module_name="f1")
 class F1Metric(SequenceClassificationMetric):
     """f1, alone: that of seq-cls-metric, with the same arguments."""
+
+    VALUES = ("f1",)
 
     def evaluate(self) -> dict[str, Any]:
         """The micro F1, or for two classes the binary one of class 1."""

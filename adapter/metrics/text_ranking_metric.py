@@ -28,6 +28,8 @@ class TextRankingMetric(Metric):
         ndcg_k: How many of them ndcg looks at.
     """
 
+    VALUES = ("mrr", "ndcg")
+
     def __init__(self, mrr_k: int = 1, ndcg_k: int = 1) -> None:
         self._mrr = RetrievalMRR(top_k=mrr_k)
         self._ndcg = RetrievalNormalizedDCG(top_k=ndcg_k)

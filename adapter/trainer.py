@@ -250,7 +250,11 @@ class EpochBasedTrainer(TrainerSteps):
         own, base = type(self), EpochBasedTrainer
         made = isinstance(model, nn.Module) or own.build_model is not base.build_model
         stepped = own.create_optimizer_and_scheduler is not base.create_optimizer_and_scheduler
-        return {"model": made or None, "optimizers": (True, True) if stepped else optimizers}
+        return {
+            "model": made or None,
+            "model_dir": self.model_dir,
+            "optimizers": (True, True) if stepped else optimizers,
+        }
 
     def _init_state(self, kwargs: Mapping[str, Any]) -> None:
         """Counters, and what training and evaluation fill in."""

@@ -25,6 +25,7 @@ from adapter.data.loader import build_loader
 from adapter.data.preprocessor import build_preprocessor, can_build
 from adapter.errors import ConfigError, Problem
 from adapter.lightning.strategies.strategy import RunStrategy
+from adapter.models import modelscope_model
 from adapter.models.build import build_model
 from adapter.models.pretrained import model_arguments, pretrained_section
 from adapter.optim.build import build_optimizer
@@ -93,6 +94,8 @@ class TrainerParts(BaseTrainer):
 
     def build_model(self) -> nn.Module:
         """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
+        if self.model_dir is not None and self.is_modelscopes:
+            return modelscope_model.build_model(self.model_dir, self.cfg)
         section = self.model_section()
         model = build_model(section, model_dir=self.model_dir)
         weights = Path(self.model_dir or "", "pytorch_model.bin")
@@ -109,6 +112,11 @@ class TrainerParts(BaseTrainer):
         return model_arguments(section, told)
 
     @property
+    def is_modelscopes(self) -> bool:
+        """Whether the config's model, and with it the preprocessor, is ModelScope's to build."""
+        return modelscope_model.is_modelscopes(self.plan.model, self.model_dir)
+
+    @property
     def known_task(self) -> Task | None:
         """What the config's ``task`` means; None for one that nobody knows."""
         return find_task(self.plan.task)
@@ -116,10 +124,14 @@ class TrainerParts(BaseTrainer):
     def read_labels(self, from_data: bool, built: bool) -> Labels | None:
         """Every label: those that the config lists, else the distinct ones of its training data, sorted.
 
+        None for a model of ModelScope, whose preprocessor numbers the labels.
+
         Args:
             from_data: The training data are those of the config.
             built: The model is one that the config names; one that has been built knows its classes.
         """
+        if built and self.is_modelscopes:
+            return None
         declared, task = declared_labels(self.cfg), self.known_task
         if declared is not None or task is None or not task.classes or not from_data:
             return declared
@@ -145,6 +157,9 @@ class TrainerParts(BaseTrainer):
 
         A config whose data sets are passed as objects may name ones that are not at hand; they are not built then.
         """
+        if self.model_dir is not None and self.is_modelscopes:
+            train, val = (self._preprocessor_of_modelscope(self.model_dir, mode) for mode in ("train", "val"))
+            return train, val
         data = self.plan.dataset
         described = "name" in data or any(isinstance(data.get(mode), Mapping) for mode in ("train", "val"))
         if not described and not can_build(self.plan.preprocessor):
@@ -154,6 +169,13 @@ class TrainerParts(BaseTrainer):
             for mode in ("train", "val")
         )
         return train, val
+
+    def _preprocessor_of_modelscope(self, model_dir: str, mode: str) -> Any:
+        """ModelScope's preprocessor of a mode, told the columns that the data set's section names."""
+        known = self.preprocessor_arguments(mode)
+        told = ("first_sequence", "second_sequence", "label", "label2id")
+        columns = {name: known[name] for name in told if known.get(name) is not None}
+        return modelscope_model.build_preprocessor(model_dir, self.cfg, mode, columns)
 
     def preprocessor_arguments(self, mode: str) -> dict[str, Any]:
         """Arguments for the preprocessors of a mode (``train``, ``val``), where they have such parameters."""

@@ -10,6 +10,7 @@ from typing import Any
 from adapter.config.paths import leaves
 from adapter.errors import ConfigError, Problem
 from adapter.models.directory import architectures
+from adapter.models.modelscope_model import PACKAGE, is_modelscopes
 from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, Registry
 from adapter.schema.check import is_placeholder
 from adapter.schema.hook_list import HookPlan, hook_list, section
@@ -78,9 +79,12 @@ def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """Optimizer, schedule, model and metrics must be registered, or import paths."""
     for registry, key in ((OPTIMIZERS, "train.optimizer"), (LR_SCHEDULER, "train.lr_scheduler")):
         yield from _unknown(registry, section(config, key).get("type"), f"{key}.type")
-    model = section(config, "model")
-    if model.get("type") not in architectures():  # an architecture of transformers, whose weights are in a directory
-        yield from _unknown(MODELS, model.get("type"), "model.type")
+    model, model_dir = section(config, "model"), keywords.get("model_dir")
+    # An architecture of transformers has its weights in a directory
+    if model.get("type") not in architectures() and not is_modelscopes(model, model_dir):
+        for problem in _unknown(MODELS, model.get("type"), "model.type"):
+            fix = f"{problem.fix}; for a model of ModelScope, pip install '{PACKAGE}'"
+            yield problem if model_dir is None else replace(problem, fix=fix)
     for key, entry in metric_entries(config).items():
         named = isinstance(entry, Mapping)
         yield from _unknown(METRICS, entry.get("type") if named else entry, f"{key}.type" if named else key)

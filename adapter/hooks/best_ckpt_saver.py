@@ -76,7 +76,7 @@ class BestCkptSaverHook(CheckpointHook):
             return
         if self.metric_key not in values:
             found = f"BestCkptSaverHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-            raise MissingEntryError(Problem("train.checkpoint.best.metric_key", found + ", ".join(values)))
+            raise MissingEntryError(Problem(self.key_of(trainer, "metric_key"), found + ", ".join(values)))
         value = values[self.metric_key]
         if self.save_best and (self.best_metric is None or self.improves(value)):
             self.best_metric = value

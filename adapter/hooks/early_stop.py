@@ -91,7 +91,7 @@ class EarlyStopHook(Hook):
             return
         if self.metric_key not in values:
             found = f"EarlyStopHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-            raise MissingEntryError(Problem("EarlyStopHook.metric_key", found + ", ".join(values)))
+            raise MissingEntryError(Problem(self.key_of(trainer, "metric_key"), found + ", ".join(values)))
         value = float(values[self.metric_key])
         if self.check_finite and not math.isfinite(value):
             self.stop(trainer, f"{self.metric_key} is {value}")

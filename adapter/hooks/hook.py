@@ -105,6 +105,12 @@ class Hook:
     def after_val(self, trainer: EpochBasedTrainer) -> None:
         """Runs after an evaluation."""
 
+    def key_of(self, trainer: Any, argument: str) -> str:
+        """Where the config says an argument of this hook, for errors; ``<class>.<argument>`` of one made in code."""
+        name, value = type(self).__name__, getattr(self, argument)
+        planned = (hook for hook in trainer.plan.hooks if hook.type == name and hook.args.get(argument) == value)
+        return f"{next((hook.key for hook in planned if hook.key), name)}.{argument}"
+
     def state_dict(self) -> dict[str, Any]:
         """What has to survive a resume; empty for a hook without state."""
         return {}

@@ -108,7 +108,7 @@ class PlateauLrSchedulerHook(Hook):
             return
         if self.metric_key not in values:
             found = f"PlateauLrSchedulerHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-            raise MissingEntryError(Problem("train.lr_scheduler_hook.metric_key", found + ", ".join(values)))
+            raise MissingEntryError(Problem(self.key_of(trainer, "metric_key"), found + ", ".join(values)))
         trainer.lr_scheduler.step(metrics=values[self.metric_key])
 
 

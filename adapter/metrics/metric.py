@@ -27,9 +27,12 @@ class Metric(ABC):
 
     Attributes:
         trainer: The trainer that evaluates, set before the first batch.
+        VALUES: Names of the values, of a class that always gives the same ones: what hooks follow is compared with
+            them before training. A subclass says its own.
     """
 
     trainer: EpochBasedTrainer | None = None
+    VALUES: tuple[str, ...] | None = None
 
     @abstractmethod
     def add(self, outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:

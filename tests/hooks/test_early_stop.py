@@ -94,3 +94,10 @@ def test_refuses_a_metric_that_is_not_there(tmp_path):
 def test_refuses_a_rule():
     with pytest.raises(ConfigError, match="rule: found 'biggest'; allowed: max or min"):
         EarlyStopHook("score", rule="biggest")
+
+
+def test_a_metric_that_is_not_there_is_told_where_the_config_asks_for_it(tmp_path):
+    hooks = [{"type": "EvaluationHook"}, {"type": "EarlyStopHook", "metric_key": "f1"}]
+    metrics = {"type": "tests.runs.Scripted", "values": [1]}
+    with pytest.raises(ValueError, match=r"train\.hooks\[\d\]\.metric_key: .*'f1' is not among"):
+        make(tmp_path, hooks, epochs=1, metrics=metrics).train()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from adapter.errors import ConfigError, Problem
 from adapter.hooks.swift import SwiftHook
 
 TRAINED = ("output", "output_best")  # folders of a work directory that hold a model, with its newest or best weights
+ADAPTER_CONFIG = "adapter_config.json"
 
 
 def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
@@ -31,7 +32,7 @@ def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
         Names of the files.
 
     Raises:
-        ConfigError: The work directory holds no such weights, or ``out`` is not empty.
+        ConfigError: The work directory holds no such weights or some that do not fit, or ``out`` is not empty.
     """
     source = work_dir / TRAINED[best]
     if not (source / WEIGHTS_NAME).is_file():
@@ -42,21 +43,23 @@ def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
         )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(Problem("--out", f"'{out}' is there already, and not empty", fix="name another folder"))
+    weights = files.load(source / WEIGHTS_NAME, "weights")
+    has_config = (source / "config.json").is_file()
+    model = _transformers_model(source, weights, work_dir / SwiftHook.FOLDER) if has_config else None
     out.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
         # transformers would put an adapter that it finds there on top of the weights that have it in them
         if path.is_file() and path.name not in (WEIGHTS_NAME, RESULT_NAME) and not path.name.startswith("adapter_"):
             shutil.copyfile(path, out / path.name)
-    weights = files.load(source / WEIGHTS_NAME, "weights")
-    if (source / "config.json").is_file():
-        _save_transformers(source, weights, work_dir / SwiftHook.FOLDER, out)
+    if model is not None:
+        model.save_pretrained(out)
     else:
         files.save(weights, out / WEIGHTS_NAME)
     return sorted(path.name for path in out.iterdir())
 
 
-def _save_transformers(source: Path, weights: Mapping[str, Any], adapters: Path, out: Path) -> None:
-    """Write the weights as the model's own class does."""
+def _transformers_model(source: Path, weights: Mapping[str, Any], adapters: Path) -> Any:
+    """The model with the weights, as its own class."""
     import transformers
 
     config = transformers.AutoConfig.from_pretrained(source)
@@ -65,30 +68,35 @@ def _save_transformers(source: Path, weights: Mapping[str, Any], adapters: Path,
     if cls is None:
         raise ConfigError(Problem("WORK_DIR", f"transformers has no class '{name}' to write the model with"))
     model = cls(config)
-    if any(".base_layer." in name for name in weights):
-        model = _merged(model, weights, adapters)
-    else:
+    try:
+        if any(".base_layer." in name for name in weights):
+            return _merged(model, weights, _adapter_folders(source, adapters))
         model.load_state_dict(weights)
-    model.save_pretrained(out)
+    except RuntimeError as error:
+        found = f"the weights do not fit {name}: {error}"
+        raise ConfigError(Problem("WORK_DIR", found, fix="adapters that wrap the model cannot be merged")) from error
+    return model
 
 
-def _merged(model: Any, weights: Mapping[str, Any], adapters: Path) -> Any:
+def _adapter_folders(source: Path, adapters: Path) -> dict[str, Path]:
+    """Name to folder of each adapter's config: beside the weights, or where SwiftHook writes it."""
+    found = {"default": source} if (source / ADAPTER_CONFIG).is_file() else {}
+    for place in (source, adapters):
+        found |= {path.parent.name: path.parent for path in sorted(place.glob(f"*/{ADAPTER_CONFIG}"))}
+    if not found:
+        raise ConfigError(Problem("WORK_DIR", f"there is no {ADAPTER_CONFIG} in {source} or below {adapters}"))
+    return found
+
+
+def _merged(model: Any, weights: Mapping[str, Any], folders: Mapping[str, Path]) -> Any:
     """The model with its adapters of peft merged into its own weights."""
-    folders = sorted(path.parent for path in adapters.glob("*/adapter_config.json"))
-    if not folders:
-        fix = 'add {"type": "SwiftHook"} to train.hooks, which writes them'
-        raise ConfigError(Problem("WORK_DIR", f"there are no configs of the adapters below {adapters}", fix=fix))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers for what has another name there now
-        return _merge(model, weights, folders)
-
-
-def _merge(model: Any, weights: Mapping[str, Any], folders: Sequence[Path]) -> Any:
     from peft import PeftConfig, get_peft_model
 
-    first, *others = (PeftConfig.from_pretrained(str(folder)) for folder in folders)
-    tuned = get_peft_model(model, first, adapter_name=folders[0].name)
-    for folder, config in zip(folders[1:], others, strict=True):
-        tuned.add_adapter(folder.name, config)
-    tuned.load_state_dict({f"base_model.model.{name}": value for name, value in weights.items()})
-    return tuned.merge_and_unload(adapter_names=[folder.name for folder in folders])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers for what has another name there now
+        (first, config), *others = ((name, PeftConfig.from_pretrained(str(place))) for name, place in folders.items())
+        tuned = get_peft_model(model, config, adapter_name=first)
+        for name, other in others:
+            tuned.add_adapter(name, other)
+        tuned.load_state_dict({f"base_model.model.{name}": value for name, value in weights.items()})
+        return tuned.merge_and_unload(adapter_names=list(folders))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.drop_in.test_scripts import python
+from tests.modelscope_names.test_scripts import python
 from tests.parity.test_real_trainer import REAL_PYTHON, pytestmark
 
 __all__ = ["pytestmark"]

@@ -18,12 +18,13 @@ from adapter.schema.checks import FOLLOWERS
 from adapter.schema.hook_list import HookPlan
 
 
-def check_components(plan: Plan, optimizers: tuple[Any, Any]) -> list[Hook]:
+def check_components(plan: Plan, optimizers: tuple[Any, Any], own_evaluation: bool = False) -> list[Hook]:
     """Look up optimizer, schedule, metrics and hooks, and see whether they take their arguments.
 
     Args:
         plan: The plan.
         optimizers: Optimizer and scheduler that are passed in code and stand in for the plan's; None each if not.
+        own_evaluation: The evaluation is a subclass's, which may give values of its own beside the metrics'.
 
     Returns:
         The plan's hooks, in its order.
@@ -33,7 +34,9 @@ def check_components(plan: Plan, optimizers: tuple[Any, Any]) -> list[Hook]:
     """
     optimizer, scheduler = optimizers
     hooks: list[Hook] = []
-    checks: list[Callable[[], object]] = [lambda: build_metrics(plan.metrics), partial(_check_followed, plan)]
+    checks: list[Callable[[], object]] = [lambda: build_metrics(plan.metrics)]
+    if not own_evaluation:
+        checks.append(partial(_check_followed, plan))
     if optimizer is None and plan.optimizer is not None:
         checks.append(partial(try_optimizer, plan.optimizer))
     if scheduler is None and plan.lr_scheduler is not None:

@@ -167,7 +167,8 @@ class EpochBasedTrainer(TrainerSteps):
         with located(prepared):
             self.plan = make_plan(self.cfg, self._keywords)
             self.tuners = self._read_tuners(efficient_tuners)
-            built = check_components(self.plan, optimizers)
+            own_evaluation = type(self).evaluate is not EpochBasedTrainer.evaluate
+            built = check_components(self.plan, optimizers, own_evaluation)
             self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), count_processes(self))
             first = engine.build_trainer(self)  # what Lightning refuses is refused now
             device = first.strategy.root_device

@@ -10,7 +10,8 @@ import lightning as L
 import pytest
 import torch
 
-from adapter import HOOKS, ConfigError, Hook, Priority
+from adapter import HOOKS, ConfigError, EpochBasedTrainer, Hook, Priority
+from adapter.hooks.early_stop import EarlyStopHook
 from adapter.lightning.module import TrainingModule
 from tests.small_runs import BATCHES, Stages, at, build, same, settings, weights
 
@@ -100,6 +101,26 @@ def test_a_metric_that_the_evaluation_cannot_give_is_refused(tmp_path: Path, met
     with pytest.raises(ConfigError, match=rf"train\.hooks\[1\]\.metric_key: .*{told}"):
         build(tmp_path, config)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("followed", ["accuracy", "micro-f1", "binary-f1"])
+def test_what_the_metric_gives_for_some_data_can_be_followed(tmp_path: Path, followed: str) -> None:
+    hooks = [{"type": "EarlyStopHook", "metric_key": followed}]
+    config = settings(evaluation__metrics="seq-cls-metric", evaluation__period={"interval": 1}, train__hooks=hooks)
+    assert build(tmp_path, config).get_hook(EarlyStopHook)[0].metric_key == followed
+
+
+def test_an_evaluation_of_ones_own_may_give_more_than_the_metrics(tmp_path: Path) -> None:
+    class Timed(EpochBasedTrainer):
+        def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            self.metric_values = {**super().evaluate(*args, **kwargs), "speed": 1.0}
+            return self.metric_values
+
+    hooks = [{"type": "EarlyStopHook", "metric_key": "speed"}]
+    config = settings(evaluation__metrics="accuracy", evaluation__period={"interval": 1}, train__hooks=hooks)
+    trainer = build(tmp_path, config, cls=Timed)
+    trainer.train()
+    assert trainer.metric_values["speed"] == 1.0
 
 
 def scale_loss(by: float) -> Any:

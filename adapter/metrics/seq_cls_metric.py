@@ -32,7 +32,7 @@ class SequenceClassificationMetric(Metric):
             default.
     """
 
-    VALUES: tuple[str, ...] = ("accuracy", "micro-f1", "macro-f1", "f1")
+    VALUES: tuple[str, ...] = ("accuracy", "micro-f1", "macro-f1", "f1", "binary-f1")
 
     def __init__(self, logit_name: str = "logits", label_name: str | None = None) -> None:
         self.logit_names = (logit_name,)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapter.config import Config, yaml12
+from adapter.config import yaml12
 from adapter.config.paths import child
 from adapter.config.writing import portable
+from adapter.converted.run_sections import split_run
 from adapter.converted.sections import HookEntry, Sections, split
 from adapter.converted.text import marked
 from adapter.dialects import detect
+from adapter.dialects.run_settings import settings
 from adapter.errors import ConfigError, Problem
 from adapter.plan import DEFAULT_WORK_DIR, Plan, make_plan
 from adapter.prepare import Prepared
@@ -25,6 +27,12 @@ COMMENTS = {
     "  callbacks": "the hooks; they run by their priorities, whatever their order here",
     "model": "sections model, train and evaluation of the config",
     "data": "sections dataset and preprocessor, and the loaders",
+}
+RUN_COMMENTS = {
+    **COMMENTS,
+    "  callbacks": "those of run.hooks",
+    "model": "sections model and run of the config; what the trainer has, too, is the trainer's to say",
+    "data": "section dataset, or datasets",
 }
 # What a run of ours asks of lightning.Trainer.
 TRAINER = {
@@ -41,12 +49,12 @@ TRAINER = {
 ASIDE = ("metrics", "task", "preprocessor", "imports", "trust_remote_code", "base_dir")  # no mapping, or not always
 
 
-def lightning_file(prepared: Prepared, seed: int, imports: list[str], trust: bool, base_dir: str) -> str:
+def lightning_file(prepared: Prepared, seed: int | None, imports: list[str], trust: bool, base_dir: str) -> str:
     """The text of the file.
 
     Args:
         prepared: The config on its documented keys, checked.
-        seed: Of every random number generator.
+        seed: Of every random number generator; None for ``run.seed``, else 42.
         imports: Modules or Python files that register the user's own classes.
         trust: Allow code that the config names.
         base_dir: Folder that relative paths of the data start from.
@@ -54,38 +62,30 @@ def lightning_file(prepared: Prepared, seed: int, imports: list[str], trust: boo
     Raises:
         ConfigError: Every value that a file cannot hold, or LightningCLI would make something else of.
     """
-    config = prepared.config
+    original, is_run = prepared.original, detect(prepared.original) == "run"
+    config = original if is_run else prepared.config
     problems = [problem for path, value in _all(config, "") for problem in _refusals(path, value)]
     if problems:
-        raise ConfigError(problems, prepared.original.filename)
-    sections, plan = split(config), make_plan(config)
+        raise ConfigError(problems, original.filename)
+    plan = make_plan(prepared.config)
+    sections = split_run(config, plan.trainer) if is_run else split(config)
     model, data = _arguments(sections.model), _arguments(sections.data)
     if imports:
         model["imports"] = imports
     if trust:
         model["trust_remote_code"] = True
-    if base_dir != ".":
+    if base_dir != "." and not is_run:
         data["base_dir"] = base_dir
     document = {
-        "seed_everything": seed,
+        "seed_everything": settings(original).get("seed", DEFAULT_SEED) if seed is None else seed,
         "trainer": _trainer(sections, plan),
         "model": {"class_path": "adapter.converted.ConfigModel", "init_args": model},
         "data": {"class_path": "adapter.converted.ConfigData", "init_args": data},
     }
     body = yaml12.write(portable(document)).splitlines()
-    commented = (f"{line}  # {COMMENTS[line[:-1]]}" if line[:-1] in COMMENTS else line for line in body)
-    return HEAD.format(source=prepared.original.filename or "a config") + "\n".join(commented) + "\n"
-
-
-def refuse_run_family(config: Config) -> None:
-    """Refuse a config of the ``run:`` family.
-
-    Raises:
-        ConfigError: It is one.
-    """
-    if detect(config) == "run":
-        found = "a config of the `run:` family, for whose task there is no class in a LightningCLI file"
-        raise ConfigError(Problem("run", found, fix="run it as it is, with `adapter fit`"), config.filename)
+    comments = RUN_COMMENTS if is_run else COMMENTS
+    commented = (f"{line}  # {comments[line[:-1]]}" if line[:-1] in comments else line for line in body)
+    return HEAD.format(source=original.filename or "a config") + "\n".join(commented) + "\n"
 
 
 def _trainer(sections: Sections, plan: Plan) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _trainer(sections: Sections, plan: Plan) -> dict[str, Any]:
     return {
         "default_root_dir": DEFAULT_WORK_DIR,
         **sections.trainer,
-        **TRAINER,
+        **(TRAINER | sections.trainer),
         "precision": plan.precision,
         "callbacks": [_callback(entry) for entry in sections.hooks],
     }

@@ -34,7 +34,8 @@ class Migration:
 def migrate(path: str | os.PathLike[str]) -> Migration:
     """Move a file's old keys (hooks in the list, complete hooks beside their section, flat ones) to today's.
 
-    Default hooks are not written into it. A file without old keys stays as it is.
+    Default hooks are not written into it. A file without old keys stays as it is, and so does a ``run:`` config: both
+    of the spellings that some of its keys have are today's.
 
     Raises:
         ConfigError: The file cannot be read, or is of a kind that is not rewritten.
@@ -44,10 +45,7 @@ def migrate(path: str | os.PathLike[str]) -> Migration:
         found = "a Python file computes its values, so there is no text to rewrite"
         raise ConfigError(Problem("", found, fix="write its values as YAML, then migrate that", kind="file"), str(path))
     config = Config.from_file(path)
-    if detect(config) == "run":
-        found = "a config of the `run:` family, which has no older spelling"
-        raise ConfigError(Problem("run", found, fix="run it as it is, with `adapter fit`"), config.filename)
-    moves = _move(config)
+    moves = [] if detect(config) == "run" else _move(config)
     moved = {move.key: move.to for move in moves}
     text = rewritten(config.text, suffix, config, moved) if moves else config.text
     if Config.from_string(text, suffix) != config:

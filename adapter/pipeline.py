@@ -136,16 +136,14 @@ def convert(request: Request) -> str:
     Raises:
         ConfigError: The config cannot be run as written, or holds what such a file cannot.
     """
-    from adapter.convert import DEFAULT_SEED, lightning_file, refuse_run_family
+    from adapter.convert import lightning_file
 
     config = load(request.path, request.trust_remote_code)
-    refuse_run_family(config)
     imports = [*request.imports, *declared_imports(config, request.trust_remote_code)]
     import_user_code(imports)
     prepared = prepare(config, options=request.overrides)
     check(prepared, strict=request.strict)
-    seed = DEFAULT_SEED if request.seed is None else request.seed
-    return lightning_file(prepared, seed, imports, request.trust_remote_code, str(Path(request.path).parent))
+    return lightning_file(prepared, request.seed, imports, request.trust_remote_code, str(Path(request.path).parent))
 
 
 def build(request: Request) -> EpochBasedTrainer:

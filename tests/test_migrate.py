@@ -11,7 +11,10 @@ from adapter.errors import ConfigError
 from adapter.migrate import migrate
 from adapter.plan import make_plan
 from adapter.prepare import prepare
+from tests.conftest import ROOT
 from tests.golden_cases import NAMES, recording
+
+RUN_CONFIGS = [ROOT / "configs/run/digits.yaml", *sorted((ROOT / "tests/runner/recorded").glob("*.json"))]
 
 OLD = """\
 # My config, since 2021
@@ -176,7 +179,6 @@ def test_a_hash_in_a_value_is_no_comment(tmp_path):
     ("name", "text", "message"),
     [
         ("c.py", "train = {}", "a Python file computes its values"),
-        ("c.yaml", "run: {}\nmodel: {}", "which has no older spelling"),
         ("c.yaml", "train: [", "c.yaml"),
     ],
 )
@@ -184,6 +186,18 @@ def test_refused(name, text, message, tmp_path):
     (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError, match=message):
         migrate(tmp_path / name)
+
+
+@pytest.mark.parametrize("path", RUN_CONFIGS, ids=lambda path: path.stem)
+def test_a_run_config_stays_as_it_is(path, tmp_path, capsys):
+    """Two spellings of its keys are in use."""
+    text = path.read_text()
+    text = text if path.suffix == ".yaml" else json.dumps(json.loads(text)["cfg"], indent=1)
+    text = text.replace("num_worker", "num_workers")
+    assert main(["migrate", str(written(tmp_path, text, path.suffix))]) == 0
+    out, err = capsys.readouterr()
+    assert out == text
+    assert err == "nothing to move: the file is on today's keys already\n"
 
 
 def test_the_command_prints_the_file_and_says_what_moved(tmp_path, capsys):

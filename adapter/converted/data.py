@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, cast
 
 from adapter.converted.text import unmarked
-from adapter.lightning.datamodule import DataModule
+from adapter.lightning.datamodule import DataModule, DeferredLoader, SharedLoader
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
@@ -21,6 +21,7 @@ class ConfigData(DataModule):
         train_loader: Section ``train.dataloader``; batch size per process.
         eval_loader: Section ``evaluation.dataloader``.
         base_dir: Folder that relative paths of the data start from.
+        datasets: Section ``datasets`` of a config with a section ``run``.
     """
 
     def __init__(
@@ -30,11 +31,16 @@ class ConfigData(DataModule):
         train_loader: Optional[dict[str, Any]] = None,  # noqa: UP045
         eval_loader: Optional[dict[str, Any]] = None,  # noqa: UP045
         base_dir: str = ".",
+        datasets: Optional[dict[str, Any]] = None,  # noqa: UP045
     ) -> None:
         super().__init__(cast("EpochBasedTrainer", None))  # it is made when a run begins
         self.base_dir = Path(base_dir)
-        given = {"dataset": dataset, "train_loader": train_loader, "eval_loader": eval_loader}
+        given = {"dataset": dataset, "train_loader": train_loader, "eval_loader": eval_loader, "datasets": datasets}
         self.sections = {
             **{name: unmarked(values) for name, values in given.items() if values is not None},
             **({"preprocessor": preprocessor} if preprocessor is not None else {}),
         }
+
+    def predict_dataloader(self) -> DeferredLoader | SharedLoader:
+        """The evaluation loader."""
+        return self.val_dataloader()

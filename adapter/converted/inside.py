@@ -1,11 +1,10 @@
-"""InsideLightning: EpochBasedTrainer in a run that a Lightning trainer of somebody else's has begun."""
+"""Begin a run of ours in one that a Lightning trainer of somebody else's has begun."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from pathlib import Path
 from typing import Any, cast
 
 import lightning as L
@@ -14,22 +13,19 @@ from lightning.pytorch.cli import SaveConfigCallback
 from lightning.pytorch.profilers import PassThroughProfiler
 from lightning.pytorch.trainer.states import TrainerFn
 
-from adapter.config import Config
 from adapter.converted.data import ConfigData
 from adapter.converted.hook import ConfigHook
 from adapter.converted.model import ConfigModel
-from adapter.converted.sections import Sections, join
+from adapter.converted.trainers import InsideLightning, InsideRun
 from adapter.errors import ConfigError, Problem
 from adapter.lightning import engine
-from adapter.lightning.arguments import refuse_decided_elsewhere
+from adapter.lightning.arguments import as_list, refuse_decided_elsewhere
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.launch import Started, environment, started
 from adapter.lightning.lean_trainer import LeanTrainer
 from adapter.lightning.profiler import SilentProfiler
 from adapter.lightning.progress import ProgressBar
 from adapter.lightning.quiet import quiet
-from adapter.lightning.strategies.choice import is_default
-from adapter.plan import make_plan
 from adapter.trainer import EpochBasedTrainer
 from adapter.user_code import import_user_code
 
@@ -41,49 +37,6 @@ DEFAULTS = {
     "val_check_interval": 1.0,
     "check_val_every_n_epoch": 1,
 }
-
-
-class InsideLightning(EpochBasedTrainer):
-    """Runs the documented config that a ConfigModel, its data and the hooks among a Trainer's callbacks make up.
-
-    Args:
-        model: What Lightning trains.
-        data: Its data.
-        outer: The Trainer that is about to run.
-
-    Raises:
-        ConfigError: The config cannot be run as written.
-    """
-
-    def __init__(self, model: ConfigModel, data: ConfigData, outer: L.Trainer) -> None:
-        self._given, self._data = model, data
-        limits = {f"limit_{mode}_batches": getattr(outer, f"limit_{mode}_batches") for mode in ("train", "val")}
-        engine_arguments = {
-            "max_epochs": outer.max_epochs,
-            "default_root_dir": outer.default_root_dir,
-            **{name: limit for name, limit in limits.items() if isinstance(limit, int)},
-        }
-        hooks = tuple(each.entry for each in outer.callbacks if isinstance(each, ConfigHook))  # type: ignore[attr-defined]
-        self._documented = Config(join(Sections(model.sections, data.sections, engine_arguments, hooks)))
-        super().__init__(
-            cfg_file=self._documented,
-            seed=int(os.environ.get("PL_GLOBAL_SEED", "42")),  # what Lightning's seed_everything was told
-            trust_remote_code=model.trust_remote_code,
-            trainer_args=engine_args(outer, make_plan(self._documented).precision),
-        )
-
-    @property
-    def base_dir(self) -> Path:
-        """Where relative paths of the data start: as the data say."""
-        return self._data.base_dir
-
-    def rebuild_config(self, cfg: Config) -> Config:
-        """The config with the hooks that are listed, and no others."""
-        return self._documented
-
-    def _make_module(self) -> ConfigModel:
-        self._given.owner, self._given.model = self, self.model
-        return self._given
 
 
 class EndingHookCallback(HookCallback):
@@ -114,7 +67,8 @@ def begin(module: ConfigModel, outer: L.Trainer) -> None:
     if module.owner is None:
         import_user_code(module.imports)
         join_processes(outer)
-        InsideLightning(module, data, outer)
+        inside = InsideRun if "run" in module.sections else InsideLightning
+        inside(module, data, outer)
     owner = data.owner = module.owner
     with contextlib.ExitStack() as around:
         around.enter_context(quiet())
@@ -135,24 +89,14 @@ def surround(owner: EpochBasedTrainer, outer: L.Trainer, checkpoint: str | None,
         return
     if kind not in (TrainerFn.VALIDATING, TrainerFn.PREDICTING):
         raise ConfigError(Problem(f"{kind}", "a config describes no test data", fix="use validate"))
+    if kind == TrainerFn.PREDICTING and not isinstance(owner, InsideLightning):
+        raise ConfigError(Problem("predict", "a run: config says what its task evaluates, no more", fix="use validate"))
     if checkpoint is not None:
         owner.load_checkpoint(checkpoint, strict=True)
-    around.enter_context(owner.evaluating())
-
-
-def engine_args(outer: L.Trainer, planned_precision: str) -> dict[str, Any]:
-    """Arguments for a Lightning trainer on the same devices, with what the user has asked for."""
-    arguments: dict[str, Any] = {
-        "accelerator": outer.accelerator,
-        "devices": outer.num_devices if outer.strategy.root_device.type == "cpu" else outer.device_ids,
-        "num_nodes": outer.num_nodes,
-        "enable_progress_bar": False,
-    }
-    if outer.precision != planned_precision:
-        arguments["precision"] = outer.precision
-    if not is_default(outer.strategy):
-        arguments["strategy"] = outer.strategy
-    return arguments
+    if kind == TrainerFn.PREDICTING and isinstance(owner, InsideLightning):
+        around.enter_context(owner.predicting())
+    else:
+        around.enter_context(owner.evaluating())
 
 
 def join_processes(outer: L.Trainer) -> None:
@@ -172,6 +116,7 @@ def take_over(owner: EpochBasedTrainer, outer: L.Trainer, around: contextlib.Exi
         if isinstance(each, SaveConfigCallback):
             each.overwrite = True  # a work directory may be used again
     others = [each for each in callbacks if each not in bars and not isinstance(each, ConfigHook)]
+    others += as_list(owner.trainer_args.get("callbacks"))  # Lightning's, that a run: config has among its hooks
     around.callback(setattr, outer, "callbacks", callbacks)
     outer.callbacks = [EndingHookCallback(owner), *others, *bar]  # type: ignore[attr-defined]
     LeanTrainer.adopt(outer)

@@ -32,6 +32,7 @@ class ConfigModel(TrainingModule):
         train: What else section ``train`` says.
         evaluation: What else section ``evaluation`` says.
         other: Other sections of the config.
+        run: Section ``run`` of a config that has one; it has none of ``optimizer`` to ``evaluation``.
         imports: Modules or Python files that register the user's own classes.
         trust_remote_code: Allow code that the config names: ``plugins``, ``custom_imports``.
         checkpoint: Where to begin: a pair to go on from, when a run trains; the weights to use, when it does not.
@@ -47,6 +48,7 @@ class ConfigModel(TrainingModule):
         train: Optional[dict[str, Any]] = None,  # noqa: UP045
         evaluation: Optional[dict[str, Any]] = None,  # noqa: UP045
         other: Optional[dict[str, Any]] = None,  # noqa: UP045
+        run: Optional[dict[str, Any]] = None,  # noqa: UP045
         imports: Optional[list[str]] = None,  # noqa: UP045
         trust_remote_code: bool = False,
         checkpoint: Optional[str] = None,  # noqa: UP045
@@ -59,6 +61,7 @@ class ConfigModel(TrainingModule):
             "train": train,
             "evaluation": evaluation,
             "other": other,
+            "run": run,
         }
         self.sections = {
             **{name: unmarked(values) for name, values in sections.items() if values is not None},

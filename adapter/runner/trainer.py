@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
+import lightning as L
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
@@ -25,6 +27,7 @@ from adapter.registry import CALLBACKS
 from adapter.run_log import console_logger
 from adapter.runner import building, checkpoint_file
 from adapter.runner.base_task import BaseTask
+from adapter.runner.device_loader import DeviceLoader
 from adapter.runner.endless_sampler import EndlessSampler
 from adapter.runner.hooks.checkpoint import RunCheckpointHook
 from adapter.runner.hooks.log import RunLogHook
@@ -162,19 +165,34 @@ class RunTrainer(EpochBasedTrainer):
 
         After training the test splits are evaluated with the best weights.
         """
-        asked = self.run.get("resume_ckpt_path")
+        if self.run.evaluate:
+            self._evaluate_only(self._beginning(checkpoint_path))
+        else:
+            super().train(checkpoint_path, load_all_state, strict)
+
+    @contextlib.contextmanager
+    def training(
+        self,
+        checkpoint_path: str | None = None,
+        load_all_state: bool = True,
+        strict: bool = False,
+        trainer: L.Trainer | None = None,
+    ) -> Iterator[L.Trainer]:
+        """As in EpochBasedTrainer; after Lightning's loop the test splits are evaluated with the best weights."""
+        with super().training(self._beginning(checkpoint_path), load_all_state, strict, trainer) as running:
+            yield running
+        if self.run.test_splits:
+            best = Path(self.work_dir, BEST)
+            self._write_evaluations(self.run.test_splits, str(best) if best.is_file() else None)
+
+    def _beginning(self, checkpoint_path: str | None) -> str | None:
+        """The checkpoint to begin with: the given one, else ``run.resume_ckpt_path``; None for neither."""
+        asked: str | None = self.run.get("resume_ckpt_path")
         if asked and not checkpoint_path and not Path(asked).is_file():
             fix = "name a checkpoint_<epoch>.pth that is there"
             with located(self._prepared):
                 raise ConfigError(Problem("run.resume_ckpt_path", f"no checkpoint at '{asked}'", fix=fix))
-        path = checkpoint_path or asked
-        if self.run.evaluate:
-            self._evaluate_only(path)
-            return
-        super().train(path, load_all_state, strict)
-        if self.run.test_splits:
-            best = Path(self.work_dir, BEST)
-            self._write_evaluations(self.run.test_splits, str(best) if best.is_file() else None)
+        return checkpoint_path or asked
 
     def begin_epoch(self) -> None:
         """Stage before_train_epoch, in training mode: a task or a hook may change it within the epoch."""
@@ -211,14 +229,27 @@ class RunTrainer(EpochBasedTrainer):
 
     def evaluate_split(self, split: str, saving_fn: Callable[..., Any] | None = None) -> dict[str, Any]:
         """What the task makes of a split; empty when it makes nothing."""
+        was_training = self.unwrap_module(self.model).training
+        model = self.begin_split(split)
+        results = self._evaluation(model, saving_fn)
+        model.train(was_training)
+        return self.end_split(split, results)
+
+    def begin_split(self, split: str) -> Any:
+        """Get ready to evaluate a split; returns the model, in evaluation mode."""
         model: Any = self.unwrap_module(self.model)
         self.eval_dataset, self.eval_dataloader = self.datasets[split], self._loader(split)
-        was_training = model.training
         model.eval()
         before = self.task.before_evaluation
         before(**building.accepted(before, {"model": model, "dataset": self.eval_dataset}))
-        results = self._evaluation(model, saving_fn)
-        model.train(was_training)
+        return model
+
+    def end_split(self, split: str, results: Any) -> dict[str, Any]:
+        """What the task makes of the results of a split.
+
+        Raises:
+            ValueError: No ``agg_metrics`` in it.
+        """
         after = self.task.after_evaluation
         found = after(**building.accepted(after, {"val_result": results, "epoch": self.epoch, "split_name": split}))
         if found is not None and (not isinstance(found, Mapping) or "agg_metrics" not in found):
@@ -236,8 +267,7 @@ class RunTrainer(EpochBasedTrainer):
                 self._pass_over_data([], saving_fn)
             finally:
                 results, self._results, self.all_data = self._results, [], False
-            in_order = chain.from_iterable(zip_longest(*self.processes.gather(results), fillvalue=()))
-            return [result for batch in in_order for result in batch]  # batches are dealt out to the processes
+            return self.in_order(results)
         own = self.task.evaluation
         given = {"model": model, "data_loader": self._on_device(), "cuda_enabled": self.device.type == "cuda"}
         self.print_cfg()
@@ -248,6 +278,11 @@ class RunTrainer(EpochBasedTrainer):
             results = own(**building.accepted(own, given))
         self.invoke_hook("after_val")
         return list(chain.from_iterable(self.processes.gather(results))) if isinstance(results, list) else results
+
+    def in_order(self, results: list[list[Any]]) -> list[Any]:
+        """The results of each batch of this process, and of the others, in the order of the data."""
+        batches = chain.from_iterable(zip_longest(*self.processes.gather(results), fillvalue=()))
+        return [result for batch in batches for result in batch]  # batches are dealt out to the processes
 
     def evaluate_batch(self, batch: Any) -> None:
         """One evaluation iteration: stage before_val_iter, the task's step, stage after_val_iter."""
@@ -333,26 +368,6 @@ class RunTrainer(EpochBasedTrainer):
         if not Path(path).is_file():
             raise FileNotFoundError(f"no checkpoint at '{path}'")
         self.register_hook(RunResumeHook(Path(path), load_all_state))
-
-
-class DeviceLoader:
-    """The batches of a loader, each moved to a device.
-
-    Args:
-        loader: The data loader.
-        device: Where the batches go.
-    """
-
-    def __init__(self, loader: Any, device: torch.device) -> None:
-        self.loader, self.device = loader, device
-
-    def __len__(self) -> int:
-        return len(self.loader)
-
-    def __iter__(self) -> Any:
-        from lightning.fabric.utilities import move_data_to_device
-
-        return (move_data_to_device(batch, self.device) for batch in self.loader)
 
 
 def new_folder(output_dir: Path) -> str:

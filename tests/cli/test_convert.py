@@ -14,6 +14,7 @@ import torch
 import yaml
 
 from adapter.cli.main import main
+from adapter.config import Config
 from tests.cli.conftest import log_of, write
 from tests.conftest import ROOT, Adapter
 
@@ -150,11 +151,17 @@ def test_names_what_cannot_be_converted(changes: dict[str, Any], says: str, conf
     assert not config.with_name("lightning.yaml").exists()
 
 
-def test_a_run_config_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (config,) = (ROOT / "configs" / "run").glob("*.yaml")
-    assert main(["convert", str(config), "-o", str(tmp_path / "lightning.yaml")]) == 2
-    assert "run: a config of the `run:` family" in capfd.readouterr().err
-    assert not (tmp_path / "lightning.yaml").exists()
+def test_a_run_config_keeps_its_sections(tmp_path: Path) -> None:
+    folder, file = ROOT / "configs" / "run", tmp_path / "lightning.yaml"
+    words = ["run.seed=7", "--import", str(folder / "project.py"), "-o", str(file)]
+    assert main(["convert", str(folder / "digits.yaml"), *words]) == 0
+    document, written = yaml.safe_load(file.read_text()), Config.from_file(folder / "digits.yaml")
+    trainer, model = document["trainer"], document["model"]["init_args"]
+    assert (document["seed_everything"], model["imports"]) == (7, [str(folder / "project.py")])
+    assert (trainer["max_epochs"], trainer["default_root_dir"]) == (6, "output/digits")
+    assert (trainer["accelerator"], trainer["callbacks"]) == ("cpu", [])
+    assert list(model["run"]) == [*written.run, "seed"]
+    assert list(document["data"]["init_args"]) == ["dataset"]
 
 
 def test_names_code_of_a_python_config(config: Path, adapter: Adapter) -> None:

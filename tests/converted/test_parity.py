@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,13 +51,9 @@ def registered() -> Iterator[None]:
     ]
     for registry, name, cls in own:
         registry.register_module(module_name=name, module_cls=cls)
-    before = {name: os.environ.get(name) for name in ("PL_GLOBAL_SEED", "PL_SEED_WORKERS")}
     yield
     for registry, name, _ in own:
         registry.modules["default"].pop(name)
-    for name, value in before.items():
-        os.environ.pop(name, None)
-        os.environ.update({name: value} if value is not None else {})
 
 
 def described(name: str) -> dict[str, Any]:
@@ -95,3 +90,13 @@ def play_converted(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CASES)
 def test_trains_the_same(name: str) -> None:
     assert play_converted(name) == play(name, build_trainer, Hook)
+
+
+def test_predicts_the_evaluation_data() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        config, file = Path(folder, "config.json"), Path(folder, "lightning.yaml")
+        config.write_text(json.dumps(described(next(iter(CASES)))))
+        file.write_text(convert(Request(str(config), work_dir=None)))
+        cli = ConfigCLI(["predict", f"--config={file}", f"--trainer.default_root_dir={folder}/work"])
+        outputs = cli.trainer.predict_loop.predictions
+        assert sum(len(output["logits"]) for output in outputs) == SPLITS["val"]

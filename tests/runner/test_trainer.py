@@ -117,7 +117,7 @@ def test_weights_that_do_not_fit_are_an_error_that_names_them(
 def test_a_checkpoint_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"run\.resume_ckpt_path: no checkpoint at 'nowhere\.pth'"):
         fit(tmp_path, resume_ckpt_path="nowhere.pth")
-    with pytest.raises(FileNotFoundError, match="no checkpoint"):
+    with pytest.raises(ConfigError, match="--resume: no checkpoint"):
         fit(tmp_path, resume="last")
     assert not list(tmp_path.glob("out/*"))
 

@@ -57,6 +57,37 @@ def test_images_in_files(name: str, tmp_path: Path, digit_images: Path) -> None:
     assert log_of(tmp_path / "work")[-1]["mode"] == "eval"
 
 
+@pytest.fixture(scope="module")
+def text_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that configs/text/make_models.py makes."""
+    folder = tmp_path_factory.mktemp("models")
+    script = [sys.executable, str(ROOT / "configs" / "text" / "make_models.py"), str(folder)]
+    subprocess.run(script, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "reached"),
+    [
+        ("classification", "accuracy", 0.9),
+        ("pairs", "accuracy", 0.9),
+        ("names", "f1", 0.9),
+        ("generation", "rouge-1", 0.9),
+        ("regression", "loss", 0.25),
+    ],
+)
+def test_texts(
+    name: str, metric: str, reached: float, tmp_path: Path, text_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each learns what it promises."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    path = ROOT / "configs" / "text" / f"{name}.yaml"
+    model = next(text_models.glob("gpt2" if name == "generation" else "bert"))
+    assert main(["fit", str(path), "--work-dir", str(tmp_path / "work"), "--strict", f"model.path={model}"]) == 0
+    value = log_of(tmp_path / "work")[-1][f"evaluation/{metric}"]
+    assert value <= reached if metric == "loss" else value >= reached
+
+
 def test_a_run_config_with_images(tmp_path: Path, adapter: Adapter) -> None:
     """Learns what it promises, from images that it makes itself."""
     folder = ROOT / "configs" / "run"

@@ -54,11 +54,12 @@ def installed(package: str) -> Path:
 
 def prepare(folder: Path, count: int | None = None) -> None:
     """Write ``train.csv`` and ``val.csv``, columns word and sentiment; ``count`` words of the lexicon, or all."""
-    rows = []
+    found = {}  # a few words stand there twice, which would put one on both sides
     for line in (installed("vaderSentiment") / "vader_lexicon.txt").read_text(encoding="utf-8").splitlines():
         word, mean = line.split("\t")[:2]
         if word.isalpha():  # the others are smileys
-            rows.append((word, LABELS[float(mean) > 0]))
+            found[word.lower()] = LABELS[float(mean) > 0]
+    rows = list(found.items())
     random.Random(0).shuffle(rows)
     rows = rows[:count]
     held_out = len(rows) // VAL_SHARE

@@ -18,5 +18,7 @@ def run(args: argparse.Namespace) -> int:
     """Do what LightningCLI is told; 0 when it is done."""
     from adapter.converted.cli import ConfigCLI
 
+    if args.words[:1] in (["--help"], ["-h"]):  # LightningCLI's own help, which follows, knows nothing of the file
+        print(f"{__doc__}\n\nexample:\n{EXAMPLE}\n")
     ConfigCLI(args.words)
     return 0

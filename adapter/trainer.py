@@ -165,42 +165,57 @@ class EpochBasedTrainer(TrainerSteps):
         self.optimizers = optimizers
         self._samplers = by_mode(samplers, "samplers")
         with located(prepared):
-            self.plan = make_plan(self.cfg, self._keywords)
-            self.tuners = self._read_tuners(efficient_tuners)
-            own_evaluation = type(self).evaluate is not EpochBasedTrainer.evaluate
-            built = check_components(self.plan, optimizers, own_evaluation)
-            self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), count_processes(self))
-            first = engine.build_trainer(self)  # what Lightning refuses is refused now
-            device = first.strategy.root_device
-            self.processes = Processes(first.global_rank, first.world_size)
-            self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
-            self._register_hooks(built, callbacks or [])
-            self.tuners = self.tuners or next((hook.tuners for hook in self.hooks if isinstance(hook, SwiftHook)), {})
-            if self.plan.tuners.merge:
-                check_merge(self.tuners, self.plan.tuners.key)
+            first = self._settle(efficient_tuners, callbacks or [])
             self.data_of_config = train_dataset is None
             self.labels = self.read_labels(self.data_of_config, not isinstance(model, nn.Module))
-            self._take_model(model, device, kwargs)
+            self._take_model(model, first.strategy.root_device, kwargs)
             self.strategy.check(self)
             self._take_data(train_dataset, eval_dataset, preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
         self._settle_epochs()
         self._notes = notices(prepared.moves)
-        self._warnings = [*self.plan.warnings, *_unknown_keywords(kwargs), *unread_keys(prepared, self._keywords)]
-        if (
-            self.cfg.safe_get("evaluation.visualization")
-            and type(self).visualization is EpochBasedTrainer.visualization
-        ):
-            self._warnings.append(f"evaluation.visualization has no effect: {type(self).__name__} draws nothing")
+        self._warnings = [*self._own_warnings(kwargs), *unread_keys(prepared, self._keywords)]
         self._prepared = prepared
+        self._connect(first)
+        with shared_failures(self.processes):
+            self.invoke_hook("after_init")
+
+    def _settle(self, efficient_tuners: Any, callbacks: Sequence[Any]) -> L.Trainer:
+        """Plan, strategy and hooks, before anything large is built.
+
+        Returns:
+            A first Lightning trainer, made so that what Lightning refuses is refused now.
+        """
+        self.plan = make_plan(self.cfg, self._keywords)
+        self.tuners = self._read_tuners(efficient_tuners)
+        own_evaluation = type(self).evaluate is not EpochBasedTrainer.evaluate
+        built = check_components(self.plan, self.optimizers, own_evaluation)
+        self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), count_processes(self))
+        first = engine.build_trainer(self)
+        self.processes = Processes(first.global_rank, first.world_size)
+        self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
+        self._register_hooks(built, callbacks)
+        self.tuners = self.tuners or next((hook.tuners for hook in self.hooks if isinstance(hook, SwiftHook)), {})
+        if self.plan.tuners.merge:
+            check_merge(self.tuners, self.plan.tuners.key)
+        return first
+
+    def _own_warnings(self, kwargs: Mapping[str, Any]) -> list[str]:
+        """What is doubtful about the run, besides keys that nobody reads."""
+        found = [*self.plan.warnings, *_unknown_keywords(kwargs)]
+        drawn = type(self).visualization is not EpochBasedTrainer.visualization
+        if self.cfg.safe_get("evaluation.visualization") and not drawn:
+            found.append(f"evaluation.visualization has no effect: {type(self).__name__} draws nothing")
+        return found
+
+    def _connect(self, first: L.Trainer) -> None:
+        """Reach the other processes, when there are any; from here on they agree on what they do."""
         if self.processes.size > 1:
-            with located(prepared):
+            with located(self._prepared):
                 engine.connect(self, first)
             self.timestamp = self.processes.broadcast(self.timestamp)
             self.log_buffer.gather = self.processes.gather
-        with shared_failures(self.processes):
-            self.invoke_hook("after_init")
 
     def _read_tuners(self, efficient_tuners: Any) -> Tuners:
         """The adapters of the keyword, else of the config's section."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from adapter import ConfigError
 from tests.distributed.divided import AMID, BATCHES, EPOCHS, SAMPLES, Net, make, play
 from tests.distributed.launches import run, torchrun
 
@@ -102,7 +103,7 @@ def test_processes_that_share_layers_see_the_same_data_and_others_their_share(fo
     assert sorted(facts["sharded_order"][0] + facts["sharded_order"][1]) == list(range(SAMPLES))
 
 
-def test_shards_of_another_model_are_refused_by_name(found, folder, tmp_path):
+def test_a_divided_run_of_another_model_is_refused_by_name(found, folder, tmp_path):
     trainer = make(tmp_path, "single", model=torch.nn.Sequential(Net()))
-    with pytest.raises(ValueError, match="the checkpoint's shards are of another model"):
+    with pytest.raises(ConfigError, match=rf"iter_{AMID}.pth' holds the weights of another model"):
         trainer.train(str(folder / "fsdp" / f"iter_{AMID}.pth"))

@@ -48,7 +48,7 @@ def test_nothing_is_wrong_with_a_good_config():
         ({"run.warmup_scope": "all"}, "run.warmup_scope", "epoch, global"),
         ({"run.hooks": [{"type": "EarlyStopHok"}]}, "run.hooks[0].type", "Did you mean 'EarlyStopHook'?"),
         ({"run.hooks": [{"type": "IterTimerHook"}, {"type": "EarlyStopping"}]}, "run.hooks[1].monitor", "needs"),
-        ({"run.hooks": [{"typ": "x"}]}, "run.hooks[0].type", "add the type to run.hooks[0]"),
+        ({"run.hooks": [{"typ": "x"}]}, "run.hooks[0].type", "not given"),
         ({"run.test_splits": ["test"]}, "dataset.test_cfg.name", "not given"),
         ({"run.batch_size_train": 8}, "run.batch_size_train", "found 8, but run.batch_size, the same setting, is 4"),
         ({"run.runner": "runner_iter", "run.max_iters": 9}, "run.iters_per_inner_epoch", "not given"),

@@ -131,7 +131,7 @@ def test_contains_and_repr():
 @pytest.mark.parametrize(
     ("registry", "name", "nearest"),
     [
-        (HOOKS, "EvalHook", "EvaluationHook"),
+        (HOOKS, "EvaluateHook", "EvaluationHook"),
         (HOOKS, "checkpointhook", "CheckpointHook"),
         (OPTIMIZERS, "AdmaW", "AdamW"),
         (LR_SCHEDULER, "CosineAnealingLR", "CosineAnnealingLR"),

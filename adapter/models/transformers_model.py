@@ -1,4 +1,4 @@
-"""Models of the transformers library, from a directory or by their name on its hub."""
+"""A model of the transformers library, from a directory or by its name on the hub."""
 
 from __future__ import annotations
 

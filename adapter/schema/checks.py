@@ -81,8 +81,9 @@ def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
         yield from _unknown(registry, section(config, key).get("type"), f"{key}.type")
     model, model_dir = section(config, "model"), keywords.get("model_dir")
     # An architecture of transformers has its weights in a directory
-    if model.get("type") not in architectures() and not is_modelscopes(model, model_dir):
-        for problem in _unknown(MODELS, model.get("type"), "model.type"):
+    kind = model.get("type")
+    if not (isinstance(kind, str) and kind in architectures()) and not is_modelscopes(model, model_dir):
+        for problem in _unknown(MODELS, kind, "model.type"):
             fix = f"{problem.fix}; for a model of ModelScope, pip install '{PACKAGE}'"
             yield problem if model_dir is None else replace(problem, fix=fix)
     for key, entry in metric_entries(config).items():

@@ -149,7 +149,7 @@ def _saved_at(state: Path) -> float:
     """When a trainer state was saved, as it says itself, since a copy has another time; else as the disk says."""
     try:
         saved: float = torch.load(state, map_location="cpu", weights_only=True, mmap=True)["meta"]["adapter"]["saved"]
-    except Exception:  # damaged, or of ModelScope's trainer
+    except Exception:  # damaged, which `load` tells and torch says in a dozen ways; or of ModelScope's trainer
         return state.stat().st_mtime
     return saved
 

@@ -37,8 +37,8 @@ def whole_parser() -> argparse.ArgumentParser:
         parser = commands.add_parser(name, help=described(command)["description"], **described(command))
         complete_parser(parser, command)
         for action in parser._actions:
-            if action.dest in FILE_ARGUMENTS:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-            elif action.dest in FOLDER_ARGUMENTS:
-                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+            offered = shtab.FILE if action.dest in FILE_ARGUMENTS else None
+            offered = shtab.DIRECTORY if action.dest in FOLDER_ARGUMENTS else offered
+            if offered:
+                vars(action)["complete"] = offered  # shtab's own attribute, of which argparse knows nothing
     return whole

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(Problem("", str(error), kind="name"), _place(error)) from error
     except ConfigError:
         raise
-    except Exception as error:
+    except Exception as error:  # the script's own failure, shown as Python would show it
         traceback.print_exception(error)
         return 1
     return 0

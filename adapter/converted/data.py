@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from adapter.converted.text import unmarked
 from adapter.lightning.datamodule import DataModule, DeferredLoader, SharedLoader
@@ -26,12 +26,12 @@ class ConfigData(DataModule):
 
     def __init__(
         self,
-        dataset: Optional[dict[str, Any]] = None,  # noqa: UP045
+        dataset: dict[str, Any] | None = None,
         preprocessor: Any = None,
-        train_loader: Optional[dict[str, Any]] = None,  # noqa: UP045
-        eval_loader: Optional[dict[str, Any]] = None,  # noqa: UP045
+        train_loader: dict[str, Any] | None = None,
+        eval_loader: dict[str, Any] | None = None,
         base_dir: str = ".",
-        datasets: Optional[dict[str, Any]] = None,  # noqa: UP045
+        datasets: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(cast("EpochBasedTrainer", None))  # it is made when a run begins
         self.base_dir = Path(base_dir)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import lightning as L
 
@@ -20,7 +20,7 @@ class ConfigHook(L.Callback):
     """
 
     # jsonargparse reads the annotations; Optional and Any are what it takes in every version
-    def __init__(self, type: str, args: Optional[dict[str, Any]] = None, key: str = "") -> None:  # noqa: UP045
+    def __init__(self, type: str, args: dict[str, Any] | None = None, key: str = "") -> None:
         self.entry = HookEntry(type, None if args is None else unmarked(args), key)
 
     @property

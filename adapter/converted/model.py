@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Optional, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import lightning as L
 from lightning.pytorch.trainer.states import TrainerFn
@@ -40,18 +40,18 @@ class ConfigModel(TrainingModule):
 
     def __init__(
         self,
-        model: Optional[dict[str, Any]] = None,  # noqa: UP045
-        optimizer: Optional[dict[str, Any]] = None,  # noqa: UP045
-        lr_scheduler: Optional[dict[str, Any]] = None,  # noqa: UP045
+        model: dict[str, Any] | None = None,
+        optimizer: dict[str, Any] | None = None,
+        lr_scheduler: dict[str, Any] | None = None,
         metrics: Any = None,
-        task: Optional[str] = None,  # noqa: UP045
-        train: Optional[dict[str, Any]] = None,  # noqa: UP045
-        evaluation: Optional[dict[str, Any]] = None,  # noqa: UP045
-        other: Optional[dict[str, Any]] = None,  # noqa: UP045
-        run: Optional[dict[str, Any]] = None,  # noqa: UP045
-        imports: Optional[list[str]] = None,  # noqa: UP045
+        task: str | None = None,
+        train: dict[str, Any] | None = None,
+        evaluation: dict[str, Any] | None = None,
+        other: dict[str, Any] | None = None,
+        run: dict[str, Any] | None = None,
+        imports: list[str] | None = None,
         trust_remote_code: bool = False,
-        checkpoint: Optional[str] = None,  # noqa: UP045
+        checkpoint: str | None = None,
     ) -> None:
         super().__init__(cast("EpochBasedTrainer", None), nn.Identity())  # both are made when a run begins
         sections = {

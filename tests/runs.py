@@ -70,6 +70,11 @@ class Recorder(Hook):
         setattr(self, stage, lambda trainer: self.seen.append(note(trainer)))
 
 
+def iterations() -> Recorder:
+    """Notes the number of each iteration that a run does: a resumed one has to begin where it stopped."""
+    return Recorder("before_train_iter", lambda trainer: trainer.iter)
+
+
 def scripted(*values: float, by: str = "epoch") -> dict[str, Any]:
     """The metrics entry of :class:`Scripted`."""
     return {"type": "tests.runs.Scripted", "values": list(values), "by": by}

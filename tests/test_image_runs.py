@@ -13,6 +13,7 @@ from adapter import build_trainer
 from adapter.cli.main import main
 from adapter.errors import ConfigError
 from tests.data.pictures import draw, listed
+from tests.runs import iterations
 
 ENDS = [
     {"type": "ToTensor"},
@@ -52,9 +53,12 @@ def config(folder: Path, workers: int = 0) -> dict[str, Any]:
 
 
 def weights_of(config: dict[str, Any], folder: Path, checkpoint: Path | None = None) -> dict[str, torch.Tensor]:
-    """The weights at the end of a run, from a checkpoint or from the start."""
-    trainer = build_trainer("trainer", {"cfg_file": config, "work_dir": str(folder), "device": "cpu"})
+    """The weights at the end of a run, from an ``iter_N`` checkpoint or from the start."""
+    done = iterations()
+    arguments = {"cfg_file": config, "work_dir": str(folder), "device": "cpu", "callbacks": [done]}
+    trainer = build_trainer("trainer", arguments)
     trainer.train(checkpoint and str(checkpoint))
+    assert done.seen[0] == (int(checkpoint.stem.removeprefix("iter_")) if checkpoint else 0)
     return trainer.model.state_dict()
 
 

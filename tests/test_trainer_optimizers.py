@@ -11,6 +11,7 @@ import torch
 
 from adapter import ConfigError, EpochBasedTrainer, Hook
 from adapter.optim.child_tuning_adamw import ChildTuningAdamW
+from tests.runs import iterations
 from tests.small_runs import Losses, at, build, same, settings, weights
 
 BY_HAND = settings(
@@ -63,10 +64,13 @@ def test_child_tuning_by_a_hook(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:ChildTuningAdamW keeps the gradient mask")
 def test_a_child_tuning_run_resumes_exactly(tmp_path: Path) -> None:
     config = {**CHILD, "train": {**CHILD["train"], "hooks": BY_HAND["train"]["hooks"]}}
-    whole, on = (build(tmp_path / name, config, callbacks=[CalculateFisherHook()]) for name in ("whole", "on"))
+    done = iterations()
+    whole = build(tmp_path / "whole", config, callbacks=[CalculateFisherHook()])
+    on = build(tmp_path / "on", config, callbacks=[CalculateFisherHook(), done])
     whole.train()
     on.train(str(tmp_path / "whole" / "work" / "iter_2"))
     assert same(weights(on), weights(whole))
+    assert done.seen == [2]
 
 
 def two(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:

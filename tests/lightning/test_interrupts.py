@@ -10,7 +10,7 @@ import torch
 from adapter.checkpoint.files import newest_pair
 from adapter.checkpoint.state import save_weights
 from adapter.hooks.hook import Hook
-from tests.runs import Recorder, make, pairs, run, weights_of
+from tests.runs import Recorder, iterations, make, pairs, run, weights_of
 
 SAVER = {"type": "CheckpointHook", "interval": 1}
 
@@ -51,9 +51,11 @@ def test_the_iteration_is_finished_and_a_pair_is_saved(number, ends, tmp_path):
 def test_the_run_goes_on_as_if_never_stopped(iteration, tmp_path):
     whole = run(tmp_path / "whole", [SAVER])
     interrupted(tmp_path / "first", signal.SIGINT, iteration)
-    again = make(tmp_path / "again", [SAVER])
+    done = iterations()
+    again = make(tmp_path / "again", [SAVER], callbacks=[done])
     again.train(str(tmp_path / "first" / "interrupted"))
     assert weights_of(again) == weights_of(whole)
+    assert done.seen == list(range(iteration + 1, 6))
 
 
 def test_the_pair_goes_when_the_run_has_passed_it(tmp_path):

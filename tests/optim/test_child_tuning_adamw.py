@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from adapter.optim.child_tuning_adamw import ChildTuningAdamW
-from tests.runs import Net, Recorder, make, weights_of
+from tests.runs import Net, Recorder, iterations, make, weights_of
 
 # Settings, whether there is a mask, and both biases after four steps.
 RECORDED: list[tuple[dict[str, Any], bool, list[float]]] = [
@@ -145,9 +145,10 @@ def test_a_run_with_a_mask_computed_when_training_begins_resumes_exactly(tmp_pat
             [{"type": "CheckpointHook", "by_epoch": False, "interval": 2}],
             train={"optimizer": {"type": "ChildTuningAdamW", "lr": 0.1, "mode": "ChildTuning-D"}},
             model=Net(),
-            callbacks=[Recorder("before_run", compute)],
+            callbacks=[Recorder("before_run", compute), done := iterations()],
         )
         trainer.train(checkpoint)
+        assert done.seen[0] == (2 if checkpoint else 0)
         return weights_of(trainer)
 
     whole = play("whole")

@@ -30,7 +30,22 @@ class Stop(Hook):
             os.kill(os.getpid(), signal.SIGTERM)
 
 
+class Begins(Hook):
+    """Notes where each run began."""
+
+    seen: list[int] = []
+
+    def before_run(self, trainer: Any) -> None:
+        self.begun = False
+
+    def before_train_iter(self, trainer: Any) -> None:
+        if not self.begun:
+            self.begun = True
+            self.seen.append(trainer.iter)
+
+
 STOP = "tests.runner.test_trainer.Stop"
+BEGINS = {"type": "tests.runner.test_trainer.Begins"}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +60,8 @@ def test_an_interrupted_run_goes_on_as_if_never_stopped(at: int, workers: int, w
         whole = fit(tmp_path / "", **LEFT_OVER, **NOISE, num_worker=workers)
     with pytest.raises(SystemExit):
         fit(tmp_path, **LEFT_OVER, **NOISE, num_worker=workers, hooks=[{"type": STOP, "at": at}])
-    after = fit(tmp_path, resume="last", **LEFT_OVER, **NOISE, num_worker=workers)
+    after = fit(tmp_path, resume="last", **LEFT_OVER, **NOISE, num_worker=workers, hooks=[BEGINS])
+    assert Begins.seen[-1] == at + 1
     assert list(weights(after)) == list(weights(whole))
     assert log_of(after) == log_of(whole)[-len(log_of(after)) :]
     best = saved(whole, "checkpoint_best")
@@ -156,7 +172,8 @@ def test_iterations_in_place_of_epochs(tmp_path: Path) -> None:
     assert (whole.epoch, whole.iter) == (3, 30)
     with pytest.raises(SystemExit):
         fit(tmp_path, **counted, hooks=[{"type": STOP, "at": 13}])
-    assert list(weights(fit(tmp_path, resume="last", **counted))) == list(weights(whole))
+    assert list(weights(fit(tmp_path, resume="last", **counted, hooks=[BEGINS]))) == list(weights(whole))
+    assert Begins.seen[-1] == 14
 
 
 @registry.register_dataset("by_split")

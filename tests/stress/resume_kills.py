@@ -164,19 +164,32 @@ def killed(name: str, folder: Path, steps: int, dice: random.Random) -> list[lis
     (folder / "work").mkdir()
     lines, checkpoint = [], None
     for _ in range(dice.randint(1, KILLS)):
-        done = 0 if checkpoint is None else files.load(files.pair(checkpoint)[1])["meta"]["iter"]
+        done, before = iterations_of(checkpoint), len(rows(folder))
         if done >= steps:
             break
         stage = dice.choice(["before_train_iter", "after_train_iter"])
         kill = Kill(dice.randrange(done, steps), stage, dice.randint(0, 100))
         assert in_a_process(name, folder, checkpoint, kill) == -signal.SIGKILL
+        check_beginning(rows(folder)[before:], done)
         lines.append(take_lines(folder))
         try:
             checkpoint = str(files.newest_pair(folder / "work"))
         except FileNotFoundError:
             checkpoint = None  # killed before the first pair was whole: the run starts again
+    done, before = iterations_of(checkpoint), len(rows(folder))
     assert in_a_process(name, folder, checkpoint, None) == 0
+    check_beginning(rows(folder)[before:], done)
     return [*lines, take_lines(folder)]
+
+
+def iterations_of(checkpoint: str | None) -> int:
+    """Iterations that a pair has behind it; 0 without one."""
+    return 0 if checkpoint is None else int(files.load(files.pair(checkpoint)[1])["meta"]["iter"])
+
+
+def check_beginning(written: list[Any], done: int) -> None:
+    """A process goes on where its pair was saved: one that began anew would come to the same end."""
+    assert not written or written[0][0] == done, f"went on at {written[0][0]}, not at {done}"
 
 
 def take_lines(folder: Path) -> list[dict[str, Any]]:
@@ -205,7 +218,8 @@ def differences(whole: Path, lines: list[Any], other: Path, parts: list[list[Any
 
 def rows(folder: Path) -> list[Any]:
     """What ``Steps`` wrote."""
-    return [json.loads(line) for line in (folder / "steps").read_text().splitlines()]
+    path = folder / "steps"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def gaps(lines: list[Any], parts: list[list[Any]]) -> list[int]:

@@ -14,7 +14,6 @@ from adapter.errors import Problem, nearest
 from adapter.hooks.priority import Priority, get_priority
 from adapter.plan import Plan, accepted_arguments, hook_class
 from adapter.schema.hook_list import AMP_HOOKS
-from adapter.schema.hooks import unavailable
 from adapter.schema.locate import Place, locate
 
 NOBODY = "nothing reads it"
@@ -127,8 +126,6 @@ def _documented(path: str, value: Any, place: Place, plan: Plan) -> Fate:
 
 def _of_hook(path: str, value: Any, place: Place) -> Fate:
     """The fate of a hook's type or argument."""
-    if unavailable(place.hook):
-        return Fate(path, value, "refused", note=f"{place.hook}: {NOT_AVAILABLE}")
     cls = hook_class(place.hook)
     if cls is None:
         return Fate(path, value, "refused", note=f"no hook is called {place.hook!r}")

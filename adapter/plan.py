@@ -21,7 +21,6 @@ from adapter.hooks.priority import Priority, get_priority
 from adapter.registry import HOOKS
 from adapter.schema.field import documented_keys
 from adapter.schema.hook_list import HookPlan, hook_list, section
-from adapter.schema.hooks import DOCUMENTED
 from adapter.schema.metric_entries import default_metrics, metric_entries
 from adapter.schema.schedule_length import schedule_length, warmup_length
 from adapter.schema.train import DataLoader
@@ -249,11 +248,9 @@ def run_order(hook: HookPlan) -> tuple[int, int]:
 
 
 def priority_of(hook: HookPlan) -> int:
-    """Priority of a hook, as its class or else the documentation has it; NORMAL for one that nobody knows."""
+    """Priority of a hook, as its class has it; NORMAL for one that nobody knows."""
     cls = hook_class(hook.type)
-    if cls is not None:
-        return get_priority(cls.PRIORITY)
-    return DOCUMENTED[hook.type][0].value if hook.type in DOCUMENTED else Priority.NORMAL.value
+    return Priority.NORMAL.value if cls is None else get_priority(cls.PRIORITY)
 
 
 def _component(config: Config, key: str) -> Component | None:

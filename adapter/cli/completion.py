@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 SHELLS = ("bash", "zsh", "tcsh")
-FILE_ARGUMENTS = ("config", "out", "checkpoint")
-FOLDER_ARGUMENTS = ("work_dir", "folders")
+# What an argument is called in a command's help -> what the shell offers for it.
+FILES = ("CONFIG", "FILE", "PATH", "CHECKPOINT", "SCRIPT", "FILE_OR_MODULE")
+FOLDERS = ("DIR", "FOLDER", "WORK_DIR")
 EXAMPLE = """  adapter completion bash > ~/.local/share/bash-completion/completions/adapter
   adapter completion zsh > ~/.zfunc/_adapter"""
 
@@ -37,8 +38,7 @@ def whole_parser() -> argparse.ArgumentParser:
         parser = commands.add_parser(name, help=described(command)["description"], **described(command))
         complete_parser(parser, command)
         for action in parser._actions:
-            offered = shtab.FILE if action.dest in FILE_ARGUMENTS else None
-            offered = shtab.DIRECTORY if action.dest in FOLDER_ARGUMENTS else offered
+            offered = shtab.FILE if action.metavar in FILES else shtab.DIRECTORY if action.metavar in FOLDERS else None
             if offered:
                 vars(action)["complete"] = offered  # shtab's own attribute, of which argparse knows nothing
     return whole

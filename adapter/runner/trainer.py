@@ -223,9 +223,8 @@ class RunTrainer(EpochBasedTrainer):
             self.load_checkpoint(checkpoint_path, strict)
         with shared_failures(self.processes):
             self.evaluations = {split: self.evaluate_split(split, saving_fn) for split in self.run.valid_splits}
-        values = self.evaluations.get("val") or next(iter(self.evaluations.values()), {})
-        self.metric_values = values or None
-        return values
+        self.metric_values = self.main_values or None
+        return self.main_values
 
     def evaluate_split(self, split: str, saving_fn: Callable[..., Any] | None = None) -> dict[str, Any]:
         """What the task makes of a split; empty when it makes nothing."""
@@ -327,10 +326,12 @@ class RunTrainer(EpochBasedTrainer):
     @property
     def agg_metrics(self) -> float | None:
         """``agg_metrics`` of this epoch's evaluation of ``val``, or else of the first split; None without one."""
-        if not any(self.evaluations.values()):
-            return None
-        values = self.evaluations.get("val") or next(filter(None, self.evaluations.values()))
-        return float(values["agg_metrics"])
+        return float(self.main_values["agg_metrics"]) if self.main_values else None
+
+    @property
+    def main_values(self) -> dict[str, Any]:
+        """This epoch's evaluation of ``val``, or else of the first split of which the task made something."""
+        return self.evaluations.get("val") or next(filter(None, self.evaluations.values()), {})
 
     @property
     def best_epoch(self) -> int | None:

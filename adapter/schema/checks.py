@@ -14,7 +14,6 @@ from adapter.models.modelscope_model import PACKAGE, is_modelscopes
 from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, Registry
 from adapter.schema.check import is_placeholder
 from adapter.schema.hook_list import HookPlan, hook_list, section
-from adapter.schema.hooks import unavailable
 from adapter.schema.metric_entries import default_metrics, metric_entries
 from adapter.schema.tuners import TUNER_SECTIONS
 
@@ -92,15 +91,11 @@ def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
 
 
 def hooks_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
-    """Hooks must be registered or import paths, and have been built."""
+    """Hooks must be registered or import paths."""
     for hook in hook_list(config, keywords):
-        key = _type_key(hook)
-        if unavailable(hook.type):
-            found = f"{hook.type} is documented, but not available in this version"
-            yield Problem(key, found, kind="name", fix="remove it to run without what it does")
-        elif hook.type:
+        if hook.type:
             try:
-                HOOKS.resolve(hook.type, key)
+                HOOKS.resolve(hook.type, _type_key(hook))
             except ConfigError as error:
                 yield from error.problems
 

@@ -1,17 +1,11 @@
-"""Arguments of the documented hooks, and which hooks are documented.
-
-A hook is available once its file exists in ``adapter.hooks``; the others are known by name, so that a config
-that asks for one is refused with the reason and not ignored.
-"""
+"""Arguments of the documented hooks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from adapter.hooks.priority import Priority
-from adapter.registry import HOOKS
 from adapter.schema.field import Doc
 
 STRATEGY = ("by_epoch", "by_step", "no")
@@ -306,37 +300,31 @@ class AnyArguments:
     OPEN = "hook"
 
 
-# Name -> priority and arguments. The priority is only read while the hook is not available.
-DOCUMENTED: Mapping[str, tuple[Priority, type]] = {
-    "OptimizerHook": (Priority.ABOVE_NORMAL, OptimizerArguments),
-    "TorchAMPOptimizerHook": (Priority.ABOVE_NORMAL, TorchAMPArguments),
-    "ApexAMPOptimizerHook": (Priority.ABOVE_NORMAL, ApexAMPArguments),
-    "NoneOptimizerHook": (Priority.ABOVE_NORMAL, OptimizerArguments),
-    "LrSchedulerHook": (Priority.LOW, LrSchedulerArguments),
-    "PlateauLrSchedulerHook": (Priority.LOW, PlateauArguments),
-    "NoneLrSchedulerHook": (Priority.LOW, LrSchedulerArguments),
-    "EvaluationHook": (Priority.NORMAL, EvaluationArguments),
-    "CheckpointHook": (Priority.LOW, SaverArguments),
-    "BestCkptSaverHook": (Priority.LOW, BestArguments),
-    "LoadCheckpointHook": (Priority.HIGH, LoadCheckpointArguments),
-    "TextLoggerHook": (Priority.VERY_LOW, LoggerArguments),
-    "TensorboardHook": (Priority.VERY_LOW, TensorboardArguments),
-    "IterTimerHook": (Priority.LOW, NoArguments),
-    "EarlyStopHook": (Priority.VERY_LOW, EarlyStopArguments),
-    "DDPHook": (Priority.LOW, DDPArguments),
-    "DeepspeedHook": (Priority.VERY_HIGH, DeepspeedArguments),
-    "DeepSpeedHook": (Priority.VERY_HIGH, DeepspeedArguments),
-    "MegatronHook": (Priority.HIGHEST, MegatronArguments),
-    "FSDPHook": (Priority.VERY_HIGH, FSDPArguments),
-    "SparsityHook": (Priority.HIGHEST, SparsityArguments),
-    "ClipClampLogitScaleHook": (Priority.NORMAL, AnyArguments),
-    "SwiftHook": (Priority.NORMAL, SwiftArguments),
-    "EMAHook": (Priority.ABOVE_NORMAL, EMAArguments),
-    "LoggersHook": (Priority.VERY_LOW, LoggersArguments),
+# Documented hook -> its arguments.
+ARGUMENTS: Mapping[str, type] = {
+    "OptimizerHook": OptimizerArguments,
+    "TorchAMPOptimizerHook": TorchAMPArguments,
+    "ApexAMPOptimizerHook": ApexAMPArguments,
+    "NoneOptimizerHook": OptimizerArguments,
+    "LrSchedulerHook": LrSchedulerArguments,
+    "PlateauLrSchedulerHook": PlateauArguments,
+    "NoneLrSchedulerHook": LrSchedulerArguments,
+    "EvaluationHook": EvaluationArguments,
+    "CheckpointHook": SaverArguments,
+    "BestCkptSaverHook": BestArguments,
+    "LoadCheckpointHook": LoadCheckpointArguments,
+    "TextLoggerHook": LoggerArguments,
+    "TensorboardHook": TensorboardArguments,
+    "IterTimerHook": NoArguments,
+    "EarlyStopHook": EarlyStopArguments,
+    "DDPHook": DDPArguments,
+    "DeepspeedHook": DeepspeedArguments,
+    "DeepSpeedHook": DeepspeedArguments,
+    "MegatronHook": MegatronArguments,
+    "FSDPHook": FSDPArguments,
+    "SparsityHook": SparsityArguments,
+    "ClipClampLogitScaleHook": AnyArguments,
+    "SwiftHook": SwiftArguments,
+    "EMAHook": EMAArguments,
+    "LoggersHook": LoggersArguments,
 }
-ARGUMENTS: Mapping[str, type] = {name: arguments for name, (_, arguments) in DOCUMENTED.items()}
-
-
-def unavailable(hook: Any) -> bool:
-    """Whether a hook is documented, but has no class in this version."""
-    return hook in DOCUMENTED and hook not in HOOKS

@@ -9,7 +9,7 @@ import pytest
 from adapter.cli.main import main
 from adapter.config import Config
 from adapter.schema.field import documented_keys
-from adapter.schema.hooks import DOCUMENTED
+from adapter.schema.hooks import ARGUMENTS
 from adapter.schema.json_schema import json_schema
 from adapter.schema.train import Train
 
@@ -87,7 +87,7 @@ def test_a_key_carries_what_is_known_of_it():
     }
     assert train["work_dir"]["default"] == "./work_dir"
     hook = train["hooks"]["items"]["then"]
-    assert hook["properties"]["type"]["examples"] == list(DOCUMENTED)
+    assert hook["properties"]["type"]["examples"] == list(ARGUMENTS)
 
 
 def test_the_command_prints_it(capsys):

@@ -105,21 +105,18 @@ def main() -> int:
         folder, checkpoint, last, began = Path(home, "work"), None, 0, time.perf_counter()
         files.save(Wide(options.megabytes).state_dict(), Path(home, "trial.bin"))
         seconds = 1.5 * (time.perf_counter() - began) + 0.02  # a save with all that belongs to it
-        for _ in range(options.saves):
+        kills = 0
+        while kills < options.saves:
             begun = killed_while_saving(folder, options.megabytes, checkpoint, dice.uniform(0, seconds))
             partial += any(folder.glob(".*.part"))
             try:
                 path, last = check(folder, begun, last)
-            except FileNotFoundError as error:
-                if begun > 1:
+            except (FileNotFoundError, ValueError) as error:
+                if begun > 1 or isinstance(error, ValueError):
+                    kills += 1
                     print(f"after the save of iteration {begun}: {error}")
-                    continue
-                loaded += 1  # the first save of all: nothing can be there yet
-                continue
-            except ValueError as error:
-                print(f"after the save of iteration {begun}: {error}")
-                continue
-            loaded, checkpoint = loaded + 1, str(path)
+                continue  # in the first save of all there is no pair yet, and nothing to be shown
+            kills, loaded, checkpoint = kills + 1, loaded + 1, str(path)
     print(f"{loaded} of {options.saves} kills left a whole pair; {partial} came in the middle of a file")
     return 0 if loaded == options.saves else 1
 

@@ -240,7 +240,6 @@ def test_the_old_style_runs_as_it_stands(folder: Path, capsys) -> None:
     assert json.loads(capsys.readouterr().out).keys() == {"accuracy", "f1"}
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert: Path) -> None:
     stream = {"file": "train.jsonl", "streaming": True, "first_sequence": "sentence", "label": "verdict"}
     config = settings(bert, dataset__train={**stream, "labels": ["blame", "praise"]}, train__train_iters_per_epoch=3)

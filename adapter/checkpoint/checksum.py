@@ -6,6 +6,7 @@ import hashlib
 import os
 import zipfile
 import zlib
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -92,9 +93,18 @@ class Sealed:
 def verify(path: Path) -> None:
     """Compare a file with the checksum in it; one of another program with the CRC-32 of its records, where it has them.
 
+    Reads the whole file, once: one that has not changed since is taken as it was found then.
+
     Raises:
         ValueError: The file is not what was written.
     """
+    found = path.stat()
+    _verify(path.absolute(), (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@lru_cache(maxsize=256)
+def _verify(path: Path, identity: tuple[int, ...]) -> None:
+    """The same for a file as it is now; what is raised is not remembered."""
     with open(path, "rb") as file:
         content = os.fstat(file.fileno()).st_size - COMMENT_BYTES - LENGTH_BYTES
         file.seek(max(content + LENGTH_BYTES, 0))

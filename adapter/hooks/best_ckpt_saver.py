@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adapter.errors import ConfigError, MissingEntryError, Problem, nearest
 from adapter.hooks.checkpoint import CheckpointHook
+from adapter.hooks.following import check_rule, newest_value
 from adapter.registry import HOOKS
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
-
-RULES = ("max", "min")
 
 
 @HOOKS.register_module()
@@ -45,13 +43,9 @@ class BestCkptSaverHook(CheckpointHook):
         **kwargs: Any,
     ) -> None:
         super().__init__(max_checkpoint_num=max_checkpoint_num, **kwargs)
-        if rule not in RULES:
-            raise ConfigError(
-                Problem("rule", f"found {rule!r}", allowed=" or ".join(RULES), nearest=nearest(rule, RULES))
-            )
         self.metric_key = metric_key
         self.save_best = save_best
-        self.rule = rule
+        self.rule = check_rule(rule)
         self.save_file_name = save_file_name
         self.restore_best = restore_best
         self.best_metric: float | None = None
@@ -62,8 +56,7 @@ class BestCkptSaverHook(CheckpointHook):
 
     def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
         """Look at an evaluation made in this iteration."""
-        if trainer.metric_values is not None:
-            self.follow(trainer, f"iter{trainer.iter + 1}")
+        self.follow(trainer, f"iter{trainer.iter + 1}")
 
     def follow(self, trainer: EpochBasedTrainer, when: str) -> None:
         """Save if the newest evaluation is better than the best so far.
@@ -71,13 +64,9 @@ class BestCkptSaverHook(CheckpointHook):
         Raises:
             MissingEntryError: The evaluation has no value named ``metric_key``.
         """
-        values = trainer.metric_values
-        if values is None:
+        value = newest_value(self, self.metric_key, trainer)
+        if value is None:
             return
-        if self.metric_key not in values:
-            found = f"BestCkptSaverHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-            raise MissingEntryError(Problem(self.key_of(trainer, "metric_key"), found + ", ".join(values)))
-        value = values[self.metric_key]
         if self.save_best and (self.best_metric is None or self.improves(value)):
             self.best_metric = value
             trainer.logger.info("Saving the best checkpoint: %s %s at %s", self.metric_key, value, when)

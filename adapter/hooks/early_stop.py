@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from adapter.errors import ConfigError, MissingEntryError, Problem, nearest
+from adapter.hooks.following import check_rule, newest_value
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.hooks.strategy import by_epoch_of
@@ -13,8 +13,6 @@ from adapter.registry import HOOKS
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
-
-RULES = ("max", "min")
 
 
 @HOOKS.register_module()
@@ -46,12 +44,8 @@ class EarlyStopHook(Hook):
         interval: int = 1,
         early_stop_strategy: str | None = None,
     ) -> None:
-        if rule not in RULES:
-            raise ConfigError(
-                Problem("rule", f"found {rule!r}", allowed=" or ".join(RULES), nearest=nearest(rule, RULES))
-            )
         self.metric_key = metric_key
-        self.rule = rule
+        self.rule = check_rule(rule)
         self.patience = patience
         self.min_delta = min_delta
         self.check_finite = check_finite
@@ -86,13 +80,10 @@ class EarlyStopHook(Hook):
         Raises:
             MissingEntryError: The evaluation has no value named ``metric_key``.
         """
-        values = trainer.metric_values
-        if values is None:  # no evaluation yet
+        newest = newest_value(self, self.metric_key, trainer)
+        if newest is None:
             return
-        if self.metric_key not in values:
-            found = f"EarlyStopHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-            raise MissingEntryError(Problem(self.key_of(trainer, "metric_key"), found + ", ".join(values)))
-        value = float(values[self.metric_key])
+        value = float(newest)
         if self.check_finite and not math.isfinite(value):
             self.stop(trainer, f"{self.metric_key} is {value}")
         elif self.improves(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from adapter.errors import MissingEntryError, Problem
+from adapter.hooks.following import newest_value
 from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority
 from adapter.hooks.strategy import by_epoch_of
@@ -103,13 +103,9 @@ class PlateauLrSchedulerHook(Hook):
         Raises:
             MissingEntryError: The evaluation has no value named ``metric_key``.
         """
-        values = trainer.metric_values
-        if not self.by_epoch or values is None:
-            return
-        if self.metric_key not in values:
-            found = f"PlateauLrSchedulerHook: metric_key '{self.metric_key}' is not among the evaluation's values: "
-            raise MissingEntryError(Problem(self.key_of(trainer, "metric_key"), found + ", ".join(values)))
-        trainer.lr_scheduler.step(metrics=values[self.metric_key])
+        value = newest_value(self, self.metric_key, trainer) if self.by_epoch else None
+        if value is not None:
+            trainer.lr_scheduler.step(metrics=value)
 
 
 @HOOKS.register_module()

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import zipfile
 
 import pytest
 import torch
 
-from adapter.checkpoint import files
+from adapter.checkpoint import checksum, files
 from adapter.checkpoint.checksum import BLOCK, MARK, Checksum, verify
 
 STATE = {"a": torch.arange(5000.0), "b": {"c": [1, 2.5, "text"]}}
@@ -88,3 +89,19 @@ def test_the_file_stays_one_of_torch(mmap, tmp_path):
     assert torch.equal(torch.load(path, weights_only=True, mmap=mmap)["a"], STATE["a"])
     assert torch.equal(torch.load(io.BytesIO(path.read_bytes()), weights_only=True)["a"], STATE["a"])
     assert zipfile.ZipFile(path).comment.startswith(MARK)
+
+
+def test_a_file_is_read_once_until_it_changes(tmp_path):
+    path = tmp_path / "a.pth"
+    files.save(STATE, path)
+    before = checksum._verify.cache_info()
+    for _ in range(3):
+        verify(path)
+    after = checksum._verify.cache_info()
+    assert (after.misses - before.misses, after.hits - before.hits) == (1, 2)
+    content = path.read_bytes()
+    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))  # the clock of some disks ticks in milliseconds
+    for _ in range(2):
+        with pytest.raises(ValueError, match="damaged"):
+            verify(path)

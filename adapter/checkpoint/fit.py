@@ -29,8 +29,6 @@ def check_fit(trainer: EpochBasedTrainer, path: str | os.PathLike[str], load_all
         ValueError: It is damaged, or does not fit.
     """
     weights, state = files.pair(path)
-    if trainer.strategy.replaces_parameters:  # what it has put in the model is not for others to compare with
-        return
     goes_on = load_all_state and state is not None
     _check_weights(trainer.unwrap_module(trainer.model), files.load(weights, mmap=True), weights, goes_on)
     if goes_on and state is not None and trainer.optimizer is not None:
@@ -62,13 +60,14 @@ def _check_weights(model: nn.Module, weights: Any, path: Path, goes_on: bool) ->
     weights = held if isinstance(held, Mapping) else weights
     if not isinstance(weights, Mapping):
         return  # refused, with a reason, when it is loaded
-    own = model.state_dict()
+    own = model.state_dict(keep_vars=True)  # the parameters themselves, which know of the whole they are a part of
     common = {name: value for name, value in weights.items() if name in own and hasattr(value, "shape")}
     if goes_on and own and not common:
         raise ValueError(f"'{path}' holds the weights of another model: no name of them is in this run's model")
     for name, value in common.items():
-        if getattr(own[name], "shape", value.shape) != value.shape:
-            there, here = tuple(value.shape), tuple(own[name].shape)
+        shape = getattr(own[name], "ds_shape", getattr(own[name], "shape", value.shape))
+        if shape != value.shape:
+            there, here = tuple(value.shape), tuple(shape)
             raise ValueError(f"'{path}': the weights do not fit the model: {name} has the shape {there}, not {here}")
 
 

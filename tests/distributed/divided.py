@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
-from adapter import EpochBasedTrainer, Hook
+from adapter import ConfigError, EpochBasedTrainer, Hook
 
 GLOBAL_BATCH = 4
 SAMPLES = 20
@@ -67,6 +67,13 @@ class Net(nn.Module):
 
     def tensor_parallel_plan(self) -> dict[str, str]:
         return {"blocks.0.up": "colwise", "blocks.0.down": "rowwise"}
+
+
+def wider() -> Net:
+    """A Net that tells one more class."""
+    net = Net()
+    net.head = nn.Linear(4, 4)
+    return net
 
 
 class Points(Dataset):
@@ -157,6 +164,31 @@ def play(folder: Path, kind: str, checkpoint: Path | None = None, **changes: Any
     }
 
 
+class Renamed(nn.Module):
+    """As many parameters as Net, of which only the head has the same name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        net = Net()
+        self.layers, self.head = net.blocks, net.head
+        self.register_buffer("steps", net.steps)
+
+    def forward(self, x: Tensor, label: Tensor) -> dict[str, Tensor]:
+        for layer in self.layers:
+            x = layer(x)
+        logits = self.head(x)
+        return {"logits": logits, "loss": nn.functional.cross_entropy(logits, label)}
+
+
+def refusal(folder: Path, kind: str, checkpoint: Path, **changes: Any) -> dict[str, Any]:
+    """What a run says of a checkpoint of another model, and the files it leaves."""
+    try:
+        make(folder, kind, **changes).train(str(checkpoint))
+    except ConfigError as error:
+        return {"said": str(error), "files": list(folder.rglob("*"))}
+    return {"said": "", "files": []}
+
+
 def facts(folder: Path, processes: int) -> dict[str, Any]:
     """What a divided model's trainer says of its groups and data."""
     trainer = make(folder, "tensor", processes=processes, shuffle=True)
@@ -173,6 +205,7 @@ def facts(folder: Path, processes: int) -> dict[str, Any]:
 def play_all(folder: Path, processes: int) -> Mapping[str, Any]:
     """Everything the tests look at."""
     found: dict[str, Any] = {"facts": facts(folder / "facts", processes)}
+    inner = {"tensor_parallel_plan": {f"0.{name}": way for name, way in PLAN.items()}}
     compiled = {"compile": True, "compile_options": {"backend": "eager"}}
     for kind in ("fsdp", "tensor"):
         whole, amid = folder / kind, folder / kind / f"iter_{AMID}.pth"
@@ -186,6 +219,12 @@ def play_all(folder: Path, processes: int) -> Mapping[str, Any]:
         }
         for name, changes in variants.items():
             found[name] = play(folder / name, kind, processes=processes, **changes)
+        found[f"{kind}_refusals"] = {
+            "another": refusal(
+                folder / "no", kind, amid, processes=processes, model=nn.Sequential(Net()), megatron=inner
+            ),
+            "a size": refusal(folder / "no", kind, amid, processes=processes, model=wider()),
+        }
         found[f"{kind}_files"] = sorted(path.name for path in whole.iterdir())
     for name in ("fsdp_options", "tensor_method"):
         found[name] = play(folder / name, name, processes=processes)

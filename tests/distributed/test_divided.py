@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from adapter import ConfigError
-from tests.distributed.divided import AMID, BATCHES, EPOCHS, SAMPLES, Net, make, play
+from tests.distributed.divided import AMID, BATCHES, EPOCHS, SAMPLES, Net, Renamed, make, play
 from tests.distributed.launches import run, torchrun
 
 KINDS = ("fsdp", "tensor")
@@ -103,7 +103,23 @@ def test_processes_that_share_layers_see_the_same_data_and_others_their_share(fo
     assert sorted(facts["sharded_order"][0] + facts["sharded_order"][1]) == list(range(SAMPLES))
 
 
-def test_a_divided_run_of_another_model_is_refused_by_name(found, folder, tmp_path):
-    trainer = make(tmp_path, "single", model=torch.nn.Sequential(Net()))
-    with pytest.raises(ConfigError, match=rf"iter_{AMID}.pth' holds the weights of another model"):
+@pytest.mark.parametrize("kind", ["fsdp", "tensor"])
+def test_a_checkpoint_of_another_model_is_refused_before_anything_is_written(found, kind):
+    refused = found[f"{kind}_refusals"]
+    assert f"iter_{AMID}.pth' holds the weights of another model" in refused["another"]["said"]
+    assert "head.weight has the shape (3, 4), not (4, 4)" in refused["a size"]["said"]
+    assert [each["files"] for each in refused.values()] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (lambda: torch.nn.Sequential(Net()), rf"iter_{AMID}.pth' holds the weights of another model"),
+        (Renamed, r"shards are of another model: this one has no parameter for 'blocks\.\d\."),
+    ],
+    ids=["no name in common", "some names in common"],
+)
+def test_a_divided_run_of_another_model_is_refused_by_name(model, said, found, folder, tmp_path):
+    trainer = make(tmp_path, "single", model=model())
+    with pytest.raises((ConfigError, ValueError), match=said):
         trainer.train(str(folder / "fsdp" / f"iter_{AMID}.pth"))

@@ -1,6 +1,6 @@
 """Runs of models that are divided among processes: one launch plays all of them and leaves what the tests compare.
 
-torchrun --nproc_per_node 2 -m tests.distributed.divided FOLDER
+torchrun --nproc_per_node 2 -m tests.distributed.divided FOLDER    all but two_by_two, which takes 4
 """
 
 from __future__ import annotations
@@ -106,13 +106,15 @@ class Notes(Hook):
         self.values.append(len(self.losses))
 
 
-def make(folder: Path, kind: str, processes: int = 1, **changes: Any) -> EpochBasedTrainer:
+def make(folder: Path, kind: str, processes: int = 1, tensor_size: int = 0, **changes: Any) -> EpochBasedTrainer:
     """A trainer of a kind; the global batch is the same whatever the number of processes.
+
+    ``tensor_size``: processes that share layers, all of them by default.
 
     ``changes``: keywords of the trainer, and ``optimizer``, ``megatron`` and ``shuffle`` for the config.
     """
     own = KINDS[kind]
-    shares = 1 if own.get("megatron") is not None else processes
+    shares = processes if own.get("megatron") is None else processes // (tensor_size or processes)
     hooks = [{"type": "CheckpointHook", "by_epoch": False, "interval": 4, "max_checkpoint_num": 3}]
     config: dict[str, Any] = {
         "task": "image-classification",
@@ -139,7 +141,7 @@ def make(folder: Path, kind: str, processes: int = 1, **changes: Any) -> EpochBa
             "period": {"by_epoch": False, "interval": 3},
         },
         "megatron": {
-            "tensor_model_parallel_size": processes,
+            "tensor_model_parallel_size": tensor_size or processes,
             **own.get("megatron", {}),
             **changes.pop("megatron", {}),
         },
@@ -202,6 +204,15 @@ def facts(folder: Path, processes: int) -> dict[str, Any]:
     }
 
 
+def two_by_two(folder: Path) -> Mapping[str, Any]:
+    """Four processes, of which two and two share layers, and the two pairs share the data."""
+    checkpoint = folder / "two_by_two" / f"iter_{AMID}.pth"
+    return {
+        "two_by_two": play(folder / "two_by_two", "tensor", processes=4, tensor_size=2),
+        "resumed": play(folder / "resumed", "tensor", checkpoint, processes=4, tensor_size=2),
+    }
+
+
 def play_all(folder: Path, processes: int) -> Mapping[str, Any]:
     """Everything the tests look at."""
     found: dict[str, Any] = {"facts": facts(folder / "facts", processes)}
@@ -236,7 +247,8 @@ if __name__ == "__main__":
     warnings.filterwarnings("ignore", r"The \.grad attribute of a Tensor")  # torch.compile looks at every tensor's
     target = Path(sys.argv[1])
     torch.distributed.init_process_group("gloo")
-    results = play_all(target, torch.distributed.get_world_size())
+    processes = torch.distributed.get_world_size()
+    results = two_by_two(target) if processes == 4 else play_all(target, processes)
     if torch.distributed.get_rank() == 0:
         torch.save(results, target / "found.pt")
     torch.distributed.destroy_process_group()

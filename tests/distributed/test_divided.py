@@ -103,6 +103,17 @@ def test_processes_that_share_layers_see_the_same_data_and_others_their_share(fo
     assert sorted(facts["sharded_order"][0] + facts["sharded_order"][1]) == list(range(SAMPLES))
 
 
+def test_layers_and_data_are_shared_at_once(single, tmp_path):
+    ((status, text),) = run(torchrun("-m", "tests.distributed.divided", str(tmp_path), processes=4))
+    assert status == 0, text
+    found = torch.load(tmp_path / "found.pt", weights_only=False)
+    whole, resumed = found["two_by_two"], found["resumed"]
+    assert whole["losses"] == pytest.approx(single["losses"], abs=1e-5)
+    assert near(whole["weights"], single["weights"], 1e-5)
+    assert resumed["losses"] == whole["losses"][AMID:]
+    assert near(resumed["weights"], whole["weights"], 0)
+
+
 @pytest.mark.parametrize("kind", ["fsdp", "tensor"])
 def test_a_checkpoint_of_another_model_is_refused_before_anything_is_written(found, kind):
     refused = found[f"{kind}_refusals"]

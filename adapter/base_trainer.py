@@ -7,7 +7,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from adapter.config import Config
 from adapter.errors import ConfigError, Problem
@@ -19,6 +19,8 @@ from adapter.log_buffer import LogBuffer
 from adapter.prepare import load
 from adapter.processes import Processes
 from adapter.run_log import console_logger
+
+SomeHook = TypeVar("SomeHook", bound=Hook)
 
 
 class BaseTrainer(ABC):
@@ -215,7 +217,7 @@ class BaseTrainer(ABC):
             if register is not None:
                 register(self)
 
-    def get_hook(self, cls: type[Hook]) -> list[Hook]:
+    def get_hook(self, cls: type[SomeHook]) -> list[SomeHook]:
         """Registered hooks of exactly the class ``cls``, in run order."""
         return [hook for hook in self.hooks if type(hook) is cls]
 

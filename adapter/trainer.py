@@ -485,7 +485,8 @@ class EpochBasedTrainer(TrainerSteps):
         if not hooks:
             hooks = [LoadCheckpointHook()]
             self.register_hook(hooks[0])
-        vars(hooks[0]).update(checkpoint_file=path, load_all_state=load_all_state, strict=strict)
+        hook = hooks[0]
+        hook.checkpoint_file, hook.load_all_state, hook.strict = path, load_all_state, strict
 
     def begin_run(self) -> None:
         """Stage before_run; a resumed run is then put where it stopped."""

@@ -168,7 +168,7 @@ class TrainerSteps(TrainerParts):
     @property
     def checkpoint_folder(self) -> str:
         """Where CheckpointHook saves; the work directory without one."""
-        folders = [hook.save_dir for hook in self.get_hook(CheckpointHook) if isinstance(hook, CheckpointHook)]
+        folders = [hook.save_dir for hook in self.get_hook(CheckpointHook)]
         return next(filter(None, folders), self.work_dir)
 
     @property

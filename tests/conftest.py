@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -33,3 +33,22 @@ def adapter(tmp_path: Path) -> Adapter:
         )
 
     return run
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """On several threads torch adds numbers in another order, and recordings were made on one."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def dataset_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep what the datasets library caches out of the home folder."""
+    folder = tmp_path / "cache"
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", folder)
+    return folder

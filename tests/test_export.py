@@ -36,9 +36,8 @@ def trained(folder: Path, model: dict[str, Any], data: str, columns: dict[str, s
 
 
 @pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def text(tmp_path: Path, dataset_cache: Path) -> Any:
     """Train a tiny BERT, with adapters or without."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
 
     def run(tuners: Any = None) -> Any:
         columns = {"first_sequence": "text", "label": "label"}

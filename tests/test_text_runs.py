@@ -28,9 +28,8 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, dataset_cache: Path) -> Path:
     """Training and evaluation rows, and a cache of their own."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     for name, rows in (("train", ROWS * 4), ("val", ROWS)):
         lines = [json.dumps({"sentence": text, "verdict": verdict}) for text, verdict in rows]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))

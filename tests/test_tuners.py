@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 from peft import LoraConfig, PeftModel
-from torch import nn
 from torch.utils.data import Dataset
 
 from adapter import ConfigError
 from adapter.tuners import read_tuners
 from tests.parity.golden.cases import TinyNet
 from tests.small_runs import Losses, all_logits, build, losses, same, settings, weights
+from tests.tiny_models import small_transformer
 
 LORA = {"type": "lora", "target_modules": ["hidden", "head"], "r": 2, "lora_dropout": 0.1}
 BASE = {"hidden.base_layer.weight", "hidden.base_layer.bias", "head.base_layer.weight", "head.base_layer.bias"}
@@ -175,28 +175,21 @@ class Tokens(Dataset):
         return {"input_ids": (torch.arange(6) * (i % 2 + 1) + i) % 30, "labels": torch.tensor(i % 2)}
 
 
-def small_transformer() -> nn.Module:
-    transformers = pytest.importorskip("transformers")
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    return transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=30, num_labels=2, **sizes))
-
-
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")  # peft's reading of it
 def test_a_transformer_is_tuned_and_its_adapter_fits_another_copy_of_it(tmp_path: Path) -> None:
     lora = LoraConfig(target_modules=["query", "value"], r=2, modules_to_save=["classifier"])
     data = {"train_dataset": Tokens(), "eval_dataset": Tokens()}
     config = settings(train__hooks=[{"type": "SwiftHook"}], train__optimizer__lr=0.5)
-    trainer = build(tmp_path, config, model=small_transformer(), efficient_tuners=lora, **data)
+    trainer = build(tmp_path, config, model=small_transformer(2), efficient_tuners=lora, **data)
     trainer.train()
     trained = {name for name, p in trainer.model.named_parameters() if p.requires_grad}
     assert all("lora_" in name or "classifier.modules_to_save" in name for name in trained)
 
-    loaded = PeftModel.from_pretrained(small_transformer(), str(tmp_path / "work" / "adapters" / "default")).eval()
+    loaded = PeftModel.from_pretrained(small_transformer(2), str(tmp_path / "work" / "adapters" / "default")).eval()
     batch = {"input_ids": torch.stack([Tokens()[i]["input_ids"] for i in range(4)])}
     with torch.no_grad():
         torch.testing.assert_close(loaded(**batch).logits, trainer.model.eval()(**batch).logits)
-        assert not loaded(**batch).logits.allclose(small_transformer().eval()(**batch).logits)
+        assert not loaded(**batch).logits.allclose(small_transformer(2).eval()(**batch).logits)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,14 @@ def tiny_bert(folder: Path, **settings: object) -> Path:
     return folder
 
 
+def small_transformer(num_labels: int) -> transformers.BertForSequenceClassification:
+    """A BERT of two layers that tells classes apart, in memory; the same weights each time."""
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    config = transformers.BertConfig(vocab_size=30, num_labels=num_labels, **sizes)
+    return transformers.BertForSequenceClassification(config)
+
+
 def tiny_gpt(folder: Path) -> Path:
     """A GPT-2 of one layer, 16 wide, without dropout."""
     torch.manual_seed(0)

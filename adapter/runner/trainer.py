@@ -308,7 +308,7 @@ class RunTrainer(EpochBasedTrainer):
     def _evaluate_only(self, path: str | None) -> None:
         """Evaluate every split there is, with a checkpoint's weights when one is given; ``log.txt`` tells."""
         for hook in self.get_hook(RunLogHook):
-            hook.begin(self)  # type: ignore[attr-defined]
+            hook.begin(self)
         self._write_evaluations([*self.run.valid_splits, *self.run.test_splits], path)
 
     def _write_evaluations(self, splits: Sequence[str], path: str | None) -> None:
@@ -319,7 +319,7 @@ class RunTrainer(EpochBasedTrainer):
         for split, values in self.evaluations.items():
             self.logger.info("Evaluation of %s: %s", split, values)
         for hook in self.get_hook(RunLogHook):
-            hook.write_evaluations(self)  # type: ignore[attr-defined]
+            hook.write_evaluations(self)
 
     # Checkpoints
 
@@ -337,7 +337,7 @@ class RunTrainer(EpochBasedTrainer):
     def best_epoch(self) -> int | None:
         """The epoch with the best evaluation so far, 0 before the first; None when only evaluating."""
         hooks = self.get_hook(RunCheckpointHook)
-        return None if self.run.evaluate or not hooks else hooks[0].best_epoch  # type: ignore[attr-defined]
+        return None if self.run.evaluate or not hooks else hooks[0].best_epoch
 
     def save_checkpoint(self, prefix: Path) -> None:
         """Save a checkpoint to go on from, ``<prefix>.pth``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -12,19 +12,14 @@ import torch
 
 from adapter import Hook, build_trainer
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 Script = Callable[[str], ModuleType]
 WORKLOADS = {
     "fit": {"fit_s", "iter_median_us", "iter_mean_us"},
     "evaluate": {"evaluate_s"},
     "save": {"fit_s", "save_s", "save_peak_mib"},
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

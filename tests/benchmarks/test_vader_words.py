@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.benchmarks import vader_words
 from tests.tiny_models import tiny_bert
 
 
-def test_all_ways_train_and_the_exported_model_predicts_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+def test_all_ways_train_and_the_exported_model_predicts_the_same(tmp_path: Path, dataset_cache: Path) -> None:
     vader_words.prepare(tmp_path, count=200)
     model = tiny_bert(tmp_path / "bert")
     results = {name: run(tmp_path, model, 1, 2) for name, run in vader_words.CONTESTANTS.items()}

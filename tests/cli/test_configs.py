@@ -76,11 +76,8 @@ def text_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("regression", "loss", 0.25),
     ],
 )
-def test_texts(
-    name: str, metric: str, reached: float, tmp_path: Path, text_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_texts(name: str, metric: str, reached: float, tmp_path: Path, text_models: Path, dataset_cache: Path) -> None:
     """Each learns what it promises."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     path = ROOT / "configs" / "text" / f"{name}.yaml"
     model = next(text_models.glob("gpt2" if name == "generation" else "bert"))
     assert main(["fit", str(path), "--work-dir", str(tmp_path / "work"), "--strict", f"model.path={model}"]) == 0

@@ -6,8 +6,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def dataset_cache(tmp_path, monkeypatch):
-    """Keep what the datasets library caches out of the home folder."""
-    folder = tmp_path / "cache"
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", folder)
-    return folder
+def own_cache(dataset_cache):
+    """Every test has a cache of its own."""

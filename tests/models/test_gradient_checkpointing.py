@@ -11,6 +11,7 @@ from torch.utils.data import Dataset
 
 from adapter import ConfigError
 from tests.small_runs import build, losses, same, settings, weights
+from tests.tiny_models import small_transformer
 
 
 class Blocks(nn.Module):
@@ -81,14 +82,6 @@ def test_an_evaluation_computes_once(tmp_path: Path) -> None:
     assert trainer.model.computed == 2
 
 
-def small_transformer() -> nn.Module:
-    from transformers import BertConfig, BertForSequenceClassification
-
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    return BertForSequenceClassification(BertConfig(vocab_size=30, num_labels=3, **sizes))
-
-
 def tokens(i: int) -> dict[str, Any]:
     return {"input_ids": (torch.arange(6) + i) % 30, "labels": i % 3}
 
@@ -99,10 +92,10 @@ def tokens(i: int) -> dict[str, Any]:
 def test_a_model_of_transformers_chooses_itself(given: Any, tuners: Any, tmp_path: Path) -> None:
     sets = {"train_dataset": Samples(12, tokens), "eval_dataset": Samples(4, tokens)}
     changes = {"tuners": tuners} if tuners else {}
-    plain = losses(tmp_path / "plain", settings(**changes), model=small_transformer(), **sets)
+    plain = losses(tmp_path / "plain", settings(**changes), model=small_transformer(3), **sets)
     config = settings(train__gradient_checkpointing=given, **changes)
-    assert losses(tmp_path / "twice", config, model=small_transformer(), **sets) == plain
-    model = build(tmp_path, config, model=small_transformer(), **sets).model
+    assert losses(tmp_path / "twice", config, model=small_transformer(3), **sets) == plain
+    model = build(tmp_path, config, model=small_transformer(3), **sets).model
     assert any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
 
 

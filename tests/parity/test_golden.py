@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from adapter import Hook, build_trainer
 from tests.parity.golden.cases import CASES
 from tests.parity.play import play
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 GOLDEN = Path(__file__).parent / "golden"
 # name in a recording -> name in what `play` returns
@@ -27,14 +27,6 @@ FIELDS = {
 }
 # stages the trainer recorded here never fires, and ours does
 ONLY_OURS = {"before_val_epoch", "before_val_iter", "after_val_iter", "after_val_epoch"}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def near(want: Any) -> Any:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from adapter import HOOKS, Hook, build_trainer
 from tests.parity.golden.cases import StreamData, TinyNet
@@ -19,6 +18,8 @@ from tests.parity.play import make_probe, read_work_dir
 from tests.parity.recorded_cases import CASES, ELSEWHERE
 from tests.parity.recorded_model import Samples, StepItHook, Variant
 from tests.parity.test_golden import ONLY_OURS
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 RECORDED = Path(__file__).parent / "recorded"
 TOLERANCE = 1e-5  # of what is computed from data: between machines the last digits differ
@@ -106,14 +107,6 @@ DIFFERENCES: dict[str, list[Difference]] = {
         if case["cfg"]["train"].get("lr_scheduler_hook", {}).get("type") == "PlateauLrSchedulerHook"
     },
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)

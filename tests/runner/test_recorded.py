@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from adapter import Hook, Priority, pipeline
 from tests.runner import tiny
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 NAMES = sorted(path.stem for path in tiny.RECORDED.glob("*.json"))
 
@@ -27,14 +27,6 @@ class Steps(Hook):
     def after_train_iter(self, trainer: Any) -> None:
         rates = [group["lr"] for group in trainer.optimizer.param_groups]
         self.seen.append({"loss": trainer.train_outputs["loss"].item(), "lrs": rates})
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def near(want: Any) -> Any:

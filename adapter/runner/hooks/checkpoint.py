@@ -36,11 +36,11 @@ class RunCheckpointHook(Hook):
         self.best_epoch = 0
         self.flusher = Flusher()
 
-    def before_run(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def before_run(self, trainer: RunTrainer) -> None:
         """Settle the folder."""
         self.save_dir = self.save_dir or trainer.work_dir
 
-    def after_train_epoch(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def after_train_epoch(self, trainer: RunTrainer) -> None:
         """Save what is due; the files hold the state at the end of the stage, so that a resumed run repeats nothing."""
         if self.is_best(trainer):
             trainer.at_stage_end(lambda: self.save(trainer, "checkpoint_best"))
@@ -48,7 +48,7 @@ class RunCheckpointHook(Hook):
             name = f"checkpoint_{trainer.epoch}"
             trainer.at_stage_end(lambda: self.save(trainer, name))
 
-    def after_run(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def after_run(self, trainer: RunTrainer) -> None:
         """Wait until everything is on the disk."""
         self.flusher.wait()
 

@@ -20,7 +20,7 @@ class RunEvaluationHook(EvaluationHook):
     def __init__(self, interval: int = 1) -> None:
         super().__init__(interval)
 
-    def after_train_epoch(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def after_train_epoch(self, trainer: RunTrainer) -> None:
         """Evaluate when one is due."""
         if trainer.epoch % self.interval == 0 or self.is_last_epoch(trainer):
             self.evaluate(trainer)

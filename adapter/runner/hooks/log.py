@@ -26,7 +26,7 @@ class RunLogHook(LoggerHook):
         super().__init__(interval)
         self.out_dir = out_dir
 
-    def before_run(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def before_run(self, trainer: RunTrainer) -> None:
         """Begin the file."""
         super().before_run(trainer)
         self.begin(trainer)
@@ -38,7 +38,7 @@ class RunLogHook(LoggerHook):
             Path(self.out_dir, "result").mkdir(parents=True, exist_ok=True)
             self.append(json.dumps(trainer.run_config, indent=4, ensure_ascii=False, default=str))
 
-    def after_train_epoch(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def after_train_epoch(self, trainer: RunTrainer) -> None:
         """Write the epoch's means and what an evaluation of it came to."""
         self.write_training(trainer)
         self.write_evaluations(trainer)
@@ -67,7 +67,7 @@ class RunLogHook(LoggerHook):
         with Path(self.out_dir or "", "log.txt").open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")
 
-    def log(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def log(self, trainer: RunTrainer) -> None:
         """Write a line for people."""
         values = ", ".join(f"{name}: {_short(value)}" for name, value in trainer.log_buffer.output.items())
         if trainer.mode == "train":

@@ -26,6 +26,6 @@ class RunOptimizerHook(OptimizerHook):
         super().__init__(cumulative_iters, grad_clip)
         self.precision = precision
 
-    def is_step(self, trainer: RunTrainer) -> bool:  # type: ignore[override]
+    def is_step(self, trainer: RunTrainer) -> bool:
         """Whether the optimizer steps in this iteration."""
         return self.every_n_inner_iters(trainer, self.cumulative_iters)

@@ -31,7 +31,7 @@ class RunResumeHook(Hook):
         self.path: Path | None = path
         self.load_all_state = load_all_state
 
-    def before_run(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def before_run(self, trainer: RunTrainer) -> None:
         """Load it, once; a best checkpoint beside it goes along.
 
         Raises:

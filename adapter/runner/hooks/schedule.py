@@ -48,7 +48,7 @@ class RunScheduleHook(Hook):
         self.warmup_scope = warmup_scope
         self.schedule: Any = None
 
-    def before_run(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def before_run(self, trainer: RunTrainer) -> None:
         """Build the schedule over the optimizer; say so when the first epoch is too short for its warmup."""
         from adapter.runner.building import accepted
         from adapter.runner.registration import registry
@@ -76,7 +76,7 @@ class RunScheduleHook(Hook):
                 trainer.iters_per_epoch,
             )
 
-    def before_train_iter(self, trainer: RunTrainer) -> None:  # type: ignore[override]
+    def before_train_iter(self, trainer: RunTrainer) -> None:
         """Set the rates; the log gets that of the first group."""
         self.schedule.step(cur_epoch=trainer.epoch, cur_step=trainer.inner_iter)
         trainer.log_buffer.update({"lr": trainer.optimizer.param_groups[0]["lr"]})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter.checkpoint import files
-from adapter.checkpoint.output_folder import RESULT_NAME, WEIGHTS_NAME
+from adapter.checkpoint.output_folder import RESULT_NAME
 from adapter.errors import ConfigError, Problem
 from adapter.hooks.swift import SwiftHook
 
@@ -35,26 +35,30 @@ def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
         ConfigError: The work directory holds no such weights or some that do not fit, or ``out`` is not empty.
     """
     source = work_dir / TRAINED[best]
-    if not (source / WEIGHTS_NAME).is_file():
-        there = [name for name in TRAINED if (work_dir / name / WEIGHTS_NAME).is_file()]
-        found = f"no weights at {source / WEIGHTS_NAME}"
+    if not (source / files.WEIGHTS_NAME).is_file():
+        there = [name for name in TRAINED if (work_dir / name / files.WEIGHTS_NAME).is_file()]
+        found = f"no weights at {source / files.WEIGHTS_NAME}"
         raise ConfigError(
             Problem("WORK_DIR", found, ", ".join(there), fix="name the work directory of a run that saved")
         )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(Problem("--out", f"'{out}' is there already, and not empty", fix="name another folder"))
-    weights = files.load(source / WEIGHTS_NAME, "weights")
+    weights = files.load(source / files.WEIGHTS_NAME, "weights")
     has_config = (source / "config.json").is_file()
     model = _transformers_model(source, weights, work_dir / SwiftHook.FOLDER) if has_config else None
     out.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
         # transformers would put an adapter that it finds there on top of the weights that have it in them
-        if path.is_file() and path.name not in (WEIGHTS_NAME, RESULT_NAME) and not path.name.startswith("adapter_"):
+        if (
+            path.is_file()
+            and path.name not in (files.WEIGHTS_NAME, RESULT_NAME)
+            and not path.name.startswith("adapter_")
+        ):
             shutil.copyfile(path, out / path.name)
     if model is not None:
         model.save_pretrained(out)
     else:
-        files.save(weights, out / WEIGHTS_NAME)
+        files.save(weights, out / files.WEIGHTS_NAME)
     return sorted(path.name for path in out.iterdir())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -21,45 +22,78 @@ if TYPE_CHECKING:
 
 
 def write_predictions(trainer: EpochBasedTrainer, path: Path) -> int:
-    """Run the config's evaluation data through the model; the file takes its place when it is complete.
-
-    Of several processes the main one writes, what all of them have made.
+    """Run the config's evaluation data through the model, and write what comes out.
 
     Returns:
-        Samples written; 0 on the other processes.
+        Samples written; 0 on processes other than the main one.
 
     Raises:
         ConfigError: The config has no evaluation data.
     """
+    dataset = data_to_predict(trainer)
+    with written(trainer, path) as predictions:
+        trainer.predict(dataset, predictions.add)
+    return predictions.count
+
+
+def data_to_predict(trainer: EpochBasedTrainer) -> Any:
+    """The config's evaluation data.
+
+    Raises:
+        ConfigError: There are none.
+    """
     dataset = trainer.build_dataset(None, "val")
     if dataset is None:
-        fix = "describe the data under `dataset.val`"
-        raise ConfigError(Problem("dataset.val", "there is no data set to predict", kind="missing", fix=fix))
+        key, fix = trainer.EVALUATION_DATA, f"describe the data under `{trainer.EVALUATION_DATA}`"
+        raise ConfigError(Problem(key, "there is no data set to predict", kind="missing", fix=fix))
+    return dataset
+
+
+class Predictions:
+    """Takes the batches of a prediction.
+
+    Args:
+        trainer: Whose task describes the rows.
+        file: Where each batch is written when it is there; None keeps them.
+
+    Attributes:
+        batches: Those that were kept, as lines.
+        count: Samples so far.
+    """
+
+    def __init__(self, trainer: EpochBasedTrainer, file: IO[bytes] | None = None) -> None:
+        self.trainer, self.file = trainer, file
+        self.batches: list[list[bytes]] = []
+        self.count = 0
+
+    def add(self, inputs: Any, outputs: Any) -> None:
+        """Take a batch, and what the model made of it."""
+        rows = list(lines(self.trainer, inputs, outputs))
+        self.count += len(rows)
+        if self.file is None:
+            self.batches.append(rows)
+        else:
+            self.file.writelines(rows)
+
+
+@contextlib.contextmanager
+def written(trainer: EpochBasedTrainer, path: Path) -> Iterator[Predictions]:
+    """A block whose predictions become a file, in the order of the data; it takes its place when the block is over.
+
+    Of several processes the main one writes, what all of them have made; it alone counts them.
+    """
     if trainer.processes.size == 1:
         with written_aside(path) as file:
-            return _stream(trainer, dataset, file)
-    batches: list[list[bytes]] = []
-    trainer.predict(dataset, lambda inputs, outputs: batches.append(list(lines(trainer, inputs, outputs))))
-    everybody = dict(reversed(trainer.processes.gather_to_main((trainer.processes.share, batches))))
+            yield Predictions(trainer, file)
+        return
+    predictions = Predictions(trainer)
+    yield predictions
+    everybody = dict(reversed(trainer.processes.gather_to_main((trainer.processes.share, predictions.batches))))
     in_order = list(chain.from_iterable(zip_longest(*(everybody[share] for share in sorted(everybody)), fillvalue=())))
+    predictions.count = sum(map(len, in_order))
     if trainer.is_main_process:
         with written_aside(path) as file:
             file.writelines(chain.from_iterable(in_order))
-    return sum(map(len, in_order))
-
-
-def _stream(trainer: EpochBasedTrainer, dataset: Any, file: IO[bytes]) -> int:
-    """Write each batch when it is done; returns the number of samples."""
-    count = 0
-
-    def write(inputs: Any, outputs: Mapping[str, Any]) -> None:
-        nonlocal count
-        for line in lines(trainer, inputs, outputs):
-            file.write(line)
-            count += 1
-
-    trainer.predict(dataset, write)
-    return count
 
 
 def lines(trainer: EpochBasedTrainer, inputs: Any, outputs: Mapping[str, Any] | list[Any]) -> Iterator[bytes]:

@@ -27,7 +27,7 @@ class Prepared:
     """A config on its documented keys.
 
     Attributes:
-        original: What the user wrote, with the user's overrides.
+        original: What the user wrote, with the user's overrides; of a ``run:`` config with changes in code, too.
         config: The same with the default hooks, the user's changes in code, and old keys moved.
         moves: Each key that was moved or dropped, with the reason.
     """
@@ -59,20 +59,19 @@ def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, 
         modify: Changes a config in place or returns another.
         options: Dotted key to value.
     """
-    original = copy.deepcopy(config)
-    if options:
-        original.merge_from_dict(options)
-    config = copy.deepcopy(config)
-    if detect(original) == "run":
-        documented, moves = run.to_documented(original)
-        return Prepared(original, documented, tuple(moves))
-    modelscope.merge_default_hooks(config)
+    original, config = copy.deepcopy(config), copy.deepcopy(config)
+    is_run = detect(original) == "run"
+    if not is_run:
+        modelscope.merge_default_hooks(config)
     if modify is not None:
         changed = modify(config)
         if changed is not None:
             config = changed if isinstance(changed, Config) else Config(changed, filename=config.filename)
-    if options:
-        config.merge_from_dict(options)
+    for each in (original, config):
+        each.merge_from_dict(options or {})
+    if is_run:
+        documented, moves = run.to_documented(config)
+        return Prepared(config, documented, tuple(moves))
     return Prepared(original, config, tuple(modelscope.move_old_keys(config, original)))
 
 

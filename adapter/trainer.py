@@ -42,7 +42,7 @@ from adapter.metrics.metric import Metric, plain
 from adapter.models.directory import config_in, model_directory
 from adapter.models.gradient_checkpointing import checkpoint_gradients
 from adapter.plan import check_writable, make_plan, settle_work_dir
-from adapter.prepare import check, load, located, prepare, refuse_untrusted, unread_keys
+from adapter.prepare import Prepared, check, load, located, prepare, refuse_untrusted, unread_keys
 from adapter.processes import Processes
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
@@ -117,6 +117,7 @@ class EpochBasedTrainer(TrainerSteps):
         eval_dataloader: Evaluation loader, once an evaluation has begun.
         hooks: The hooks in run order.
         plan: What Lightning gets.
+        prepared: The config as it was read and as it is used.
 
     Raises:
         ConfigError: The config cannot be run as written; every problem at once, before anything is built or written.
@@ -157,7 +158,7 @@ class EpochBasedTrainer(TrainerSteps):
         super().__init__(source, arg_parse_fn, trust)
         self._init_state(kwargs)
         self.cfg_modify_fn = cfg_modify_fn
-        prepared = prepare(self.cfg, self.rebuild_config, kwargs.get("cfg_options"))
+        self.prepared = prepared = self.prepare_config(kwargs.get("cfg_options"))
         check(prepared, {**self._keywords, **self._in_code(model, optimizers), "train_dataset": True})
         self.cfg = prepared.config
         self.work_dir = settle_work_dir(self.cfg, self._keywords.get("work_dir"))
@@ -176,10 +177,13 @@ class EpochBasedTrainer(TrainerSteps):
         self._settle_epochs()
         self._notes = notices(prepared.moves)
         self._warnings = [*self._own_warnings(kwargs), *unread_keys(prepared, self._keywords)]
-        self._prepared = prepared
         self._connect(first)
         with shared_failures(self.processes):
             self.invoke_hook("after_init")
+
+    def prepare_config(self, options: Mapping[str, Any] | None) -> Prepared:
+        """The config on its documented keys, changed in code and with options on top."""
+        return prepare(self.cfg, self.rebuild_config, options)
 
     def _settle(self, efficient_tuners: Any, callbacks: Sequence[Any]) -> L.Trainer:
         """Plan, strategy and hooks, before anything large is built.
@@ -212,7 +216,7 @@ class EpochBasedTrainer(TrainerSteps):
     def _connect(self, first: L.Trainer) -> None:
         """Reach the other processes, when there are any; from here on they agree on what they do."""
         if self.processes.size > 1:
-            with located(self._prepared):
+            with located(self.prepared):
                 engine.connect(self, first)
             self.timestamp = self.processes.broadcast(self.timestamp)
             self.log_buffer.gather = self.processes.gather
@@ -349,7 +353,7 @@ class EpochBasedTrainer(TrainerSteps):
             self._load_when_training_begins(checkpoint_path, load_all_state, strict)
         with shared_failures(self.processes):
             self.plan = make_plan(self.cfg, self._keywords)
-            with located(self._prepared):
+            with located(self.prepared):
                 self._engine = trainer or engine.build_trainer(self)
                 self._make_ready()
             self.print_cfg()
@@ -440,23 +444,37 @@ class EpochBasedTrainer(TrainerSteps):
         """
         if checkpoint_path is not None:
             self.load_checkpoint(checkpoint_path, strict)
+        with self.predicting(predict_datasets, saving_fn):
+            engine.validate(self, self._engine or engine.build_trainer(self))
+
+    @contextlib.contextmanager
+    def predicting(self, predict_datasets: Any, saving_fn: Callable[..., Any] | None = None) -> Iterator[None]:
+        """What surrounds Lightning's loop over data to predict, for whoever runs it.
+
+        Args:
+            predict_datasets: As for ``predict``.
+            saving_fn: As for ``predict``.
+        """
         evaluation_loader, self.eval_dataloader = self.eval_dataloader, self.get_predict_dataloader(predict_datasets)
+        try:
+            with shared_failures(self.processes), self.to_the_end(), self._batches_go_to([], saving_fn):
+                yield
+        finally:
+            self.eval_dataloader = evaluation_loader
+
+    @contextlib.contextmanager
+    def to_the_end(self) -> Iterator[None]:
+        """Within it, an evaluation uses its data to their end: they are not those that limits are meant for."""
         self.all_data = True
         try:
-            with shared_failures(self.processes):
-                self._pass_over_data([], saving_fn)
+            yield
         finally:
-            self.eval_dataloader, self.all_data = evaluation_loader, False
-
-    def _pass_over_data(self, metrics: list[Metric], saving_fn: Callable[..., Any] | None) -> None:
-        """One pass in evaluation mode: each batch goes to the metrics and to ``saving_fn``."""
-        with self._batches_go_to(metrics, saving_fn):
-            engine.validate(self, self._engine or engine.build_trainer(self))
+            self.all_data = False
 
     @contextlib.contextmanager
     def _batches_go_to(self, metrics: list[Metric], saving_fn: Callable[..., Any] | None) -> Iterator[None]:
         """What surrounds Lightning's loop in such a pass, for whoever runs it."""
-        with located(self._prepared):
+        with located(self.prepared):
             self.make_eval_dataloader()
         self.print_cfg()
         self.mode = "eval"

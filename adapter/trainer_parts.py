@@ -14,7 +14,6 @@ from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.utils.data import DataLoader
 
 from adapter.base_trainer import BaseTrainer
-from adapter.checkpoint import files
 from adapter.config import Config
 from adapter.data.build import build_dataset, label_values, section_of
 from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
@@ -26,7 +25,7 @@ from adapter.data.preprocessor import build_preprocessor, can_build
 from adapter.errors import ConfigError, Problem
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.models import modelscope_model
-from adapter.models.build import build_model
+from adapter.models.build import build_with_weights
 from adapter.models.pretrained import model_arguments, pretrained_section
 from adapter.optim.build import build_optimizer
 from adapter.plan import Plan, loader_plan
@@ -52,6 +51,8 @@ class TrainerParts(BaseTrainer):
         eval_dataset: Evaluation data; None when there are none, or none were needed yet.
         eval_dataloader: Evaluation loader; None until one is needed.
     """
+
+    EVALUATION_DATA = "dataset.val"  # key of the data to evaluate
 
     plan: Plan
     strategy: RunStrategy
@@ -96,12 +97,7 @@ class TrainerParts(BaseTrainer):
         """The model that the config's ``model`` section names, with the model directory's weights if it has any."""
         if self.model_dir is not None and self.is_modelscopes:
             return modelscope_model.build_model(self.model_dir, self.cfg)
-        section = self.model_section()
-        model = build_model(section, model_dir=self.model_dir)
-        weights = Path(self.model_dir or "", "pytorch_model.bin")
-        if self.model_dir and weights.is_file() and section.get("type") != "transformers":
-            model.load_state_dict(files.load(weights, "weights"))
-        return model
+        return build_with_weights(self.model_section(), self.model_dir)
 
     def model_section(self) -> dict[str, Any]:
         """``{type, **arguments}`` of the model to build, with the task and the labels if its class takes them."""

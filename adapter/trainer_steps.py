@@ -68,8 +68,12 @@ class TrainerSteps(TrainerParts):
             return task.step(self.model, data, self.eval_preprocessor)
         return call_model(self.model, data)
 
-    def evaluate_batch(self, batch: Any) -> None:
-        """One evaluation iteration: stage before_val_iter, the step, the metrics, stage after_val_iter."""
+    def evaluate_batch(self, batch: Any) -> Any:
+        """One evaluation iteration: stage before_val_iter, the step, the metrics, stage after_val_iter.
+
+        Returns:
+            What the step returned.
+        """
         self.hooks.run("before_val_iter", self)
         outputs = self.evaluation_step(batch)
         for metric in self._metrics:
@@ -79,6 +83,7 @@ class TrainerSteps(TrainerParts):
         if self._visualization is not None:
             self.visualization(outputs, self.eval_dataset, **self._visualization)
         self.hooks.run("after_val_iter", self)
+        return outputs
 
     def backward(self, loss: torch.Tensor, synchronize: bool = True, retain_graph: bool = False) -> None:
         """Propagate a loss backward, as the strategy and the precision want it."""

@@ -21,6 +21,7 @@ from adapter.checkpoint.shards import folder_of, remove_shards, shards_of, whole
 
 STATE_SUFFIX = "_trainer_state.pth"
 WEIGHTS_SUFFIX = ".pth"
+WEIGHTS_NAME = "pytorch_model.bin"  # weights in the directory of a model
 INTERRUPTED = "interrupted"  # name of the pair that a signal leaves behind
 BEFORE_SUFFIX = "_before"
 

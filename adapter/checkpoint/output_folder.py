@@ -15,7 +15,6 @@ from adapter.tuners import is_peft, merged_weights, save_tuners
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
 
-WEIGHTS_NAME = "pytorch_model.bin"
 CONFIG_NAME = "configuration.json"
 RESULT_NAME = "eval_result.txt"
 WEIGHT_SUFFIXES = (".bin", ".pt", ".pth", ".safetensors", ".ckpt", ".h5", ".msgpack", ".onnx")
@@ -42,11 +41,11 @@ def write_output(trainer: EpochBasedTrainer, folder: Path, weights: Path, traina
     if trainer.tuners and trainer.strategy.whole_parameters and all(map(is_peft, trainer.tuners.values())):
         save_tuners(model, trainer.tuners, folder, flat=True)
     if trainer.plan.tuners.merge:
-        files.save(merged_weights(model), folder / WEIGHTS_NAME)
+        files.save(merged_weights(model), folder / files.WEIGHTS_NAME)
     elif trainable:
-        (folder / WEIGHTS_NAME).unlink(missing_ok=True)
+        (folder / files.WEIGHTS_NAME).unlink(missing_ok=True)
     else:
-        files.link_or_copy(weights, folder / WEIGHTS_NAME)
+        files.link_or_copy(weights, folder / files.WEIGHTS_NAME)
 
 
 def begin_output(trainer: EpochBasedTrainer, folder: Path) -> None:

@@ -31,10 +31,9 @@ def run(args: argparse.Namespace) -> int:
     """
     if not Path(args.script).is_file():
         raise ConfigError(Problem("SCRIPT", f"no file '{args.script}'", kind="file"))
-    import adapter.drop_in
-    from adapter.modelscope_names.finder import UnknownImportError
+    from adapter.modelscope_names.finder import UnknownImportError, serve
 
-    assert adapter.drop_in
+    serve()
     sys.argv = [args.script, *args.words]
     sys.path.insert(0, str(Path(args.script).resolve().parent))
     try:

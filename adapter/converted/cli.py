@@ -56,6 +56,7 @@ class ConfigCLI(LightningCLI):
         return {
             "fit": {*given, "train_dataloaders", "val_dataloaders"},
             "validate": {*given, "dataloaders"},
+            "test": {*given, "dataloaders"},
             "predict": {*given, "dataloaders"},
         }
 

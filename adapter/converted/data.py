@@ -41,6 +41,10 @@ class ConfigData(DataModule):
             **({"preprocessor": preprocessor} if preprocessor is not None else {}),
         }
 
+    def test_dataloader(self) -> DeferredLoader | SharedLoader:
+        """The loader of what is evaluated: a test split."""
+        return self.val_dataloader()
+
     def predict_dataloader(self) -> DeferredLoader | SharedLoader:
-        """The evaluation loader."""
+        """The loader of what is predicted: the evaluation data."""
         return self.val_dataloader()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import lightning as L
@@ -26,9 +28,11 @@ from adapter.lightning.lean_trainer import LeanTrainer
 from adapter.lightning.profiler import SilentProfiler
 from adapter.lightning.progress import ProgressBar
 from adapter.lightning.quiet import quiet
+from adapter.predictions import data_to_predict, written
 from adapter.trainer import EpochBasedTrainer
 from adapter.user_code import import_user_code
 
+PREDICTIONS = "predictions.jsonl"
 LIGHTNINGS_BARS = (TQDMProgressBar, RichProgressBar)
 # What a Trainer has of the arguments that are decided elsewhere -> Lightning's default.
 DEFAULTS = {
@@ -40,7 +44,15 @@ DEFAULTS = {
 
 
 class EndingHookCallback(HookCallback):
-    """Runs the hooks, and leaves what surrounds Lightning's loop when the loop has ended, however it has."""
+    """Runs the hooks, and leaves what surrounds Lightning's loop when the loop has ended, however it has.
+
+    A test or a prediction has the stages of an evaluation, as it has outside of Lightning.
+    """
+
+    on_test_start = on_predict_start = HookCallback.on_validation_start
+    on_test_epoch_start = on_predict_epoch_start = HookCallback.on_validation_epoch_start
+    on_test_epoch_end = on_predict_epoch_end = HookCallback.on_validation_epoch_end
+    on_test_end = on_predict_end = HookCallback.on_validation_end
 
     def teardown(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
         """The run has come to its end."""
@@ -87,29 +99,44 @@ def surround(owner: EpochBasedTrainer, outer: L.Trainer, checkpoint: str | None,
     if kind == TrainerFn.FITTING:
         around.enter_context(owner.training(checkpoint, trainer=outer))
         return
-    if kind not in (TrainerFn.VALIDATING, TrainerFn.PREDICTING):
-        raise ConfigError(Problem(f"{kind}", "a config describes no test data", fix="use validate"))
-    if kind == TrainerFn.PREDICTING and not isinstance(owner, InsideLightning):
-        raise ConfigError(Problem("predict", "a run: config says what its task evaluates, no more", fix="use validate"))
+    if kind == TrainerFn.TESTING and not isinstance(owner, InsideRun):
+        raise ConfigError(Problem("test", "a config without a run: section describes no test data", fix="use validate"))
     if checkpoint is not None:
         owner.load_checkpoint(checkpoint, strict=True)
-    if kind == TrainerFn.PREDICTING and isinstance(owner, InsideLightning):
-        around.enter_context(owner.predicting())
+    if kind == TrainerFn.PREDICTING:
+        around.enter_context(predicting(owner))
+    elif isinstance(owner, InsideRun) and kind == TrainerFn.TESTING:
+        around.enter_context(owner.testing())
     else:
         around.enter_context(owner.evaluating())
 
 
-def join_processes(outer: L.Trainer) -> None:
+@contextlib.contextmanager
+def predicting(owner: EpochBasedTrainer) -> Iterator[None]:
+    """What surrounds Lightning's prediction loop; the file in the work directory is that of ``adapter predict``."""
+    dataset, path = data_to_predict(owner), Path(owner.work_dir, PREDICTIONS)
+    with written(owner, path) as predictions, owner.predicting(dataset, predictions.add):
+        yield
+    owner.logger.info("%d samples in %s", predictions.count, path)
+
+
+def join_processes(outer: Any) -> None:
     """Tell of processes that Lightning has started as torchrun would have told."""
     if outer.world_size > 1 and started() is None:
-        cluster: Any = outer.strategy.cluster_environment  # type: ignore[attr-defined]
+        cluster = outer.strategy.cluster_environment  # which strategies of several processes have
         os.environ.update(MASTER_ADDR=cluster.main_address, MASTER_PORT=str(cluster.main_port))
         environment(Started(outer.global_rank, outer.world_size, outer.local_rank, outer.num_devices))
 
 
-def take_over(owner: EpochBasedTrainer, outer: L.Trainer, around: contextlib.ExitStack) -> None:
-    """Give a Trainer the strategy, the precision and the callbacks that the trainer's own Lightning trainer has."""
-    callbacks: list[L.Callback] = outer.callbacks  # type: ignore[attr-defined]
+def take_over(owner: EpochBasedTrainer, outer: Any, around: contextlib.ExitStack) -> None:
+    """Give a Trainer the strategy, the precision and the callbacks that the trainer's own Lightning trainer has.
+
+    Args:
+        owner: Our trainer.
+        outer: The Lightning trainer, whose attributes are not all declared.
+        around: Undoes it.
+    """
+    callbacks: list[L.Callback] = outer.callbacks
     bars = [each for each in callbacks if type(each) in LIGHTNINGS_BARS]
     bar = [ProgressBar(owner)] if bars and sys.stderr is not None and sys.stderr.isatty() else []
     for each in callbacks:
@@ -118,9 +145,9 @@ def take_over(owner: EpochBasedTrainer, outer: L.Trainer, around: contextlib.Exi
     others = [each for each in callbacks if each not in bars and not isinstance(each, ConfigHook)]
     others += as_list(owner.trainer_args.get("callbacks"))  # Lightning's, that a run: config has among its hooks
     around.callback(setattr, outer, "callbacks", callbacks)
-    outer.callbacks = [EndingHookCallback(owner), *others, *bar]  # type: ignore[attr-defined]
+    outer.callbacks = [EndingHookCallback(owner), *others, *bar]
     LeanTrainer.adopt(outer)
-    if type(outer.profiler) is PassThroughProfiler:  # type: ignore[attr-defined]
-        outer.profiler = SilentProfiler()  # type: ignore[attr-defined]
+    if type(outer.profiler) is PassThroughProfiler:
+        outer.profiler = SilentProfiler()
     outer._accelerator_connector = engine.build_trainer(owner)._accelerator_connector
     outer.strategy.connect(owner.module)

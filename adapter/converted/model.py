@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import lightning as L
@@ -86,16 +87,22 @@ class ConfigModel(TrainingModule):
             begin(self, trainer)
         return []
 
+    def test_step(self, dataloader_iter: Iterator[Any]) -> None:
+        """One iteration of the evaluation of a test split."""
+        self.evaluate(next(dataloader_iter)[0])
+
+    def predict_step(self, batch: Any, batch_idx: int) -> Any:
+        """The model's outputs for a batch of the evaluation data."""
+        return self.evaluate(batch)
+
     def on_validation_epoch_end(self) -> None:
         """Log the values of an evaluation that Lightning was asked for; those within training are for the hooks."""
-        if self.trainer.state.fn == TrainerFn.VALIDATING and self.around is not None:
+        if self.trainer.state.fn in (TrainerFn.VALIDATING, TrainerFn.TESTING) and self.around is not None:
             self.end()
             values = self.owner.metric_values or {}
             self.log_dict({name: value for name, value in values.items() if isinstance(value, (int, float))})
 
-    def predict_step(self, batch: Any, batch_idx: int) -> Any:
-        """The model's outputs for a batch of ``dataset.val``."""
-        return self.owner.evaluation_step(batch)
+    on_test_epoch_end = on_validation_epoch_end
 
     def end(self, error: BaseException | None = None) -> None:
         """Leave what surrounds Lightning's loop, once."""

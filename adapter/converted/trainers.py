@@ -16,12 +16,11 @@ from adapter.converted.hook import ConfigHook
 from adapter.converted.model import ConfigModel
 from adapter.converted.run_sections import join_run
 from adapter.converted.sections import HookEntry, Sections, join
+from adapter.dialects.run_settings import iterations, precision, settings
 from adapter.errors import ConfigError, Problem
 from adapter.failures import shared_failures
 from adapter.lightning.strategies.choice import is_default
 from adapter.plan import make_plan
-from adapter.prepare import check, prepare
-from adapter.runner.base_task import BaseTask
 from adapter.runner.trainer import RunTrainer
 from adapter.trainer import EpochBasedTrainer
 
@@ -57,10 +56,6 @@ class InsideLightning(EpochBasedTrainer):
         """The config with the hooks that are listed, and no others."""
         return self._documented
 
-    def predicting(self) -> contextlib.AbstractContextManager[None]:
-        """What surrounds Lightning's prediction loop: an evaluation without metrics."""
-        return self._batches_go_to([], None)
-
     def _make_module(self) -> ConfigModel:
         self._given.owner, self._given.model = self, self.model
         return self._given
@@ -79,27 +74,25 @@ class InsideRun(RunTrainer):
     """
 
     def __init__(self, model: ConfigModel, data: ConfigData, outer: L.Trainer) -> None:
-        self._given = model
+        self._given, self._outer = model, outer
         config = Config(join_run(Sections(model.sections, data.sections, {}, hooks_of(outer))))
-        asked = asked_of(outer)
-        prepared = prepare(config)
-        check(prepared)
-        plan = make_plan(prepared.config)
+        run, asked = settings(config), asked_of(outer)
         folder = asked.pop("default_root_dir")
-        if os.path.normpath(plan.work_dir) != os.path.normpath(folder):
+        if os.path.normpath(run.output_dir) != os.path.normpath(folder):
             config.run.output_dir = folder
         super().__init__(
             config,
             seed=seed_of_lightning(),
             trust_remote_code=model.trust_remote_code,
-            trainer_args=engine_args(outer, plan.precision),
+            trainer_args=engine_args(outer, precision(run)),
             max_epochs=asked["max_epochs"],
             train_iters_per_epoch=asked.get("limit_train_batches"),
         )
+        written = dict(zip(("max_epochs", "limit_train_batches"), iterations(run), strict=True))
         self._warnings += [
-            f"trainer.{name}={value} wins over the run section, which says {plan.trainer.get(name)}"
+            f"trainer.{name}={value} wins over the run section, which says {written.get(name)}"
             for name, value in asked.items()
-            if value != plan.trainer.get(name)
+            if value != written.get(name)
         ]
 
     def _make_module(self) -> ConfigModel:
@@ -114,30 +107,46 @@ class InsideRun(RunTrainer):
             ConfigError: The config only evaluates.
         """
         if self.run.evaluate:
-            raise ConfigError(Problem("run.evaluate", "true, so there is nothing to train", fix="use validate"))
+            raise ConfigError(Problem("run.evaluate", "true, so there is nothing to train", fix="use validate or test"))
         with super().training(*args, **kwargs) as trainer:
             yield trainer
 
     @contextlib.contextmanager
     def evaluating(self, saving_fn: Callable[..., Any] | None = None) -> Iterator[None]:
-        """What surrounds Lightning's loop over ``val``, or else the first of ``run.valid_splits``.
+        """What surrounds Lightning's loop when it evaluates ``run.valid_splits``.
 
         Raises:
-            ConfigError: No such split, or a task with a loop of its own.
+            ConfigError: There are none.
         """
-        splits = self.run.valid_splits
-        if not splits:
-            raise ConfigError(Problem("run.valid_splits", "there is no data to evaluate on", fix="name a split"))
-        if type(self.task).evaluation is not BaseTask.evaluation:
-            found = f"{type(self.task).__name__} has an evaluation loop of its own"
-            raise ConfigError(Problem("run.task", found, fix="use `adapter validate` with the run: config"))
-        split = "val" if "val" in splits else splits[0]
-        self.begin_split(split)
-        self._results = []
+        with self._evaluating("valid_splits", saving_fn):
+            yield
+
+    @contextlib.contextmanager
+    def testing(self) -> Iterator[None]:
+        """What surrounds Lightning's loop when it evaluates ``run.test_splits``.
+
+        Raises:
+            ConfigError: There are none.
+        """
+        with self._evaluating("test_splits"):
+            yield
+
+    @contextlib.contextmanager
+    def _evaluating(self, key: str, saving_fn: Callable[..., Any] | None = None) -> Iterator[None]:
+        """Lightning's loop goes over the last of the splits, after the others."""
+        if not self.run[key]:
+            raise ConfigError(Problem(f"run.{key}", "there is no data to evaluate on", fix="name a split"))
+        *others, last = self.run[key]
+        self.evaluations = {}
         with shared_failures(self.processes):
-            with self._batches_go_to([], saving_fn):
+            for split in others:
+                self.evaluate_split(split, saving_fn)
+            self.module.trainer = self._outer  # the others had one of their own
+            with self.evaluating_split(last, saving_fn):
                 yield
-            self.metric_values = self.end_split(split, self.in_order(self._results))
+        self.metric_values = self.values or None
+        for split, values in self.evaluations.items():
+            self.logger.info("Evaluation of %s: %s", split, values)
 
 
 def asked_of(outer: L.Trainer) -> dict[str, Any]:
@@ -152,7 +161,8 @@ def asked_of(outer: L.Trainer) -> dict[str, Any]:
 
 def hooks_of(outer: L.Trainer) -> tuple[HookEntry, ...]:
     """The hooks that are listed among a Trainer's callbacks."""
-    return tuple(each.entry for each in outer.callbacks if isinstance(each, ConfigHook))  # type: ignore[attr-defined]
+    trainer: Any = outer  # Lightning does not declare its callbacks
+    return tuple(each.entry for each in trainer.callbacks if isinstance(each, ConfigHook))
 
 
 def seed_of_lightning() -> int:

@@ -93,11 +93,14 @@ class TrainingModule(L.LightningModule):
 
     def validation_step(self, dataloader_iter: Iterator[Any]) -> None:
         """One evaluation iteration: forward, and the metrics' ``add``."""
-        owner, batch = self.owner, next(dataloader_iter)[0]
+        self.evaluate(next(dataloader_iter)[0])
+
+    def evaluate(self, batch: Any) -> Any:
+        """Run a batch of an evaluation or a prediction through the model; returns what the step makes of it."""
         if isinstance(batch, InVain):
-            owner.evaluation_step(self.to_device(batch.batch))
-        else:
-            owner.evaluate_batch(self.to_device(batch))
+            self.owner.evaluation_step(self.to_device(batch.batch))
+            return None
+        return self.owner.evaluate_batch(self.to_device(batch))
 
     def setup(self, stage: str) -> None:
         """Settle what would otherwise be asked in every iteration.

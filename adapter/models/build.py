@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from torch import nn
 
+from adapter.checkpoint import files
 from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
+from adapter.models.pretrained import TYPE as TRANSFORMERS
 from adapter.registry import MODELS, check_arguments
+
+
+def build_with_weights(model_cfg: Mapping[str, Any], model_dir: str | None) -> nn.Module:
+    """As ``build_model``, with the weights that the model directory has in ``pytorch_model.bin``.
+
+    A model of transformers reads them itself.
+    """
+    model = build_model(model_cfg, model_dir=model_dir)
+    weights = Path(model_dir or "", files.WEIGHTS_NAME)
+    if model_dir and weights.is_file() and model_cfg.get("type") != TRANSFORMERS:
+        model.load_state_dict(files.load(weights, "weights"))
+    return model
 
 
 def build_model(model_cfg: Mapping[str, Any], key: str = "model", model_dir: str | None = None) -> nn.Module:

@@ -25,6 +25,10 @@ class UnknownImportError(ImportError):
 class ServedModule(ModuleType):
     """A module whose names are imported from where the adapter has them, when they are first asked for."""
 
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__all__ = offered(name)
+
     def __getattr__(self, name: str) -> Any:
         if name not in offered(self.__name__):
             raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
@@ -42,9 +46,7 @@ class ServedLoader(Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """An empty one; its names come when they are asked for."""
-        module = ServedModule(spec.name)
-        module.__all__ = offered(spec.name)  # type: ignore[attr-defined]
-        return module
+        return ServedModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing to run."""

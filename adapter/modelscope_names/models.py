@@ -14,11 +14,9 @@ from torch import nn
 from adapter.checkpoint import files
 from adapter.config import Config
 from adapter.errors import ConfigError, Problem
-from adapter.models.build import build_model
+from adapter.models.build import build_with_weights
 from adapter.models.directory import model_directory
 from adapter.modelscope_names.reading import read_config
-
-WEIGHTS = "pytorch_model.bin"
 
 
 class Model(ABC):
@@ -71,11 +69,7 @@ class Model(ABC):
         section = config.get("model")
         if not isinstance(section, Mapping):
             raise ConfigError(Problem("model", "not given", kind="missing"), config.filename)
-        model = build_model({**section, **kwargs}, model_dir=directory)
-        weights = Path(directory, WEIGHTS)
-        if weights.is_file():
-            model.load_state_dict(files.load(weights, "weights"))
-        return model
+        return build_with_weights({**section, **kwargs}, directory)
 
 
 class TorchModel(Model, nn.Module):
@@ -104,4 +98,4 @@ class TorchModel(Model, nn.Module):
     def save_pretrained(self, target_folder: str | os.PathLike[str], **kwargs: Any) -> None:
         """Write the weights to ``pytorch_model.bin`` in a folder."""
         Path(target_folder).mkdir(parents=True, exist_ok=True)
-        torch.save(self.state_dict(), Path(target_folder, WEIGHTS))
+        torch.save(self.state_dict(), Path(target_folder, files.WEIGHTS_NAME))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +19,22 @@ from adapter.dialects.run import callbacks
 from adapter.dialects.run_settings import settings
 from adapter.errors import ConfigError, Problem
 from adapter.failures import shared_failures
-from adapter.metrics.metric import plain
 from adapter.plan import settle_work_dir
-from adapter.prepare import load, located, prepare
+from adapter.prepare import Prepared, load, located, prepare
 from adapter.registry import CALLBACKS
 from adapter.run_log import console_logger
 from adapter.runner import building, checkpoint_file
 from adapter.runner.base_task import BaseTask
-from adapter.runner.device_loader import DeviceLoader
 from adapter.runner.endless_sampler import EndlessSampler
 from adapter.runner.hooks.checkpoint import RunCheckpointHook
 from adapter.runner.hooks.log import RunLogHook
 from adapter.runner.hooks.resume import BEST, RunResumeHook
-from adapter.trainer import EpochBasedTrainer
+from adapter.runner.steps import RunSteps
 
 DEFAULT_SEED = 42
 
 
-class RunTrainer(EpochBasedTrainer):
+class RunTrainer(RunSteps):
     """Trains what a ``run:`` config describes: its task decides what a batch and an evaluation come to.
 
     Args:
@@ -48,11 +45,7 @@ class RunTrainer(EpochBasedTrainer):
         kwargs: Other arguments of EpochBasedTrainer.
 
     Attributes:
-        run: The settings of the run section, with the defaults.
         run_config: The config as the user wrote it, with overrides.
-        task: The task.
-        datasets: Split to data set.
-        evaluations: Split to what its evaluation in this epoch came to.
 
     Raises:
         ConfigError: The config cannot be run as written.
@@ -67,13 +60,13 @@ class RunTrainer(EpochBasedTrainer):
         **kwargs: Any,
     ) -> None:
         config = load(cfg_file, bool(kwargs.get("trust_remote_code")))
-        original = prepare(config, options=kwargs.get("cfg_options")).original
-        self._original = original
+        self.cfg_modify_fn = kwargs.get("cfg_modify_fn")
+        self.prepared = prepare(config, self.rebuild_config, kwargs.get("cfg_options"))
+        original = self.prepared.original
         self.run = settings(original)
         self.run_config: dict[str, Any] = original.to_dict()
         self.datasets: dict[str, Any] = {}
         self.evaluations: dict[str, dict[str, Any]] = {}
-        self._results: list[list[Any]] = []
         self._loaders: dict[str, DataLoader[Any]] = {}
         kwargs.setdefault("device", self.run.get("device"))
         super().__init__(
@@ -100,6 +93,10 @@ class RunTrainer(EpochBasedTrainer):
 
     # Parts
 
+    def prepare_config(self, options: Mapping[str, Any] | None) -> Prepared:
+        """The config as the constructor has prepared it."""
+        return self.prepared
+
     def _take_model(self, model: Any, device: torch.device, kwargs: Mapping[str, Any]) -> None:
         """The data sets and then the model: in the order in which the source project draws random numbers."""
         if torch.cuda.is_available():
@@ -109,25 +106,30 @@ class RunTrainer(EpochBasedTrainer):
             if split not in self.datasets:
                 self.datasets[split] = self.build_split(split)
         super()._take_model(model, device, kwargs)
-        self.task: BaseTask = building.setup_task(self._original)
+        self.task: BaseTask = building.setup_task(self.prepared.original)
 
     def build_split(self, split: str) -> Dataset[Any]:
         """The data set of a split; ``train`` is all of ``run.train_splits``."""
-        names = self.run.train_splits if split == "train" and "datasets" in self._original else (split,)
-        dataset: Dataset[Any] = building.build_splits(self._original, names, training=split == "train")
+        names = self.run.train_splits if split == "train" and "datasets" in self.prepared.original else (split,)
+        dataset: Dataset[Any] = building.build_splits(self.prepared.original, names, training=split == "train")
         return dataset
 
     def build_model(self) -> nn.Module:
         """The model that ``model.arch`` names."""
-        return building.build_model(self._original["model"])
+        return building.build_model(self.prepared.original["model"])
 
     def build_dataset(self, datasets: Any, mode: str, preprocessor: Any = None) -> Any:
-        """The data set of a mode; None when the run has none."""
-        return self.datasets.get(mode) if datasets is None else super().build_dataset(datasets, mode, preprocessor)
+        """The data set of a mode, which for ``val`` is that of the main split; None when the run has none."""
+        split = self.main_split if mode == "val" else mode
+        own = self.datasets.get(str(split))
+        return own if datasets is None else super().build_dataset(datasets, mode, preprocessor)
 
     def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
         """The collators of the data sets."""
-        own = {mode: building.collator_of(self.datasets[mode]) for mode in ("train", "val") if mode in self.datasets}
+        splits = {"train": "train", "val": self.main_split}
+        own = {
+            mode: building.collator_of(self.datasets[split]) for mode, split in splits.items() if split in self.datasets
+        }
         return super().get_data_collator(data_collator or own, remove_unused_data)
 
     def get_train_dataloader(self) -> DataLoader[Any]:
@@ -154,9 +156,6 @@ class RunTrainer(EpochBasedTrainer):
     def _evaluates(self) -> bool:
         """Whether there are evaluations during training."""
         return bool(self.run.valid_splits)
-
-    def make_eval_dataloader(self) -> None:
-        """Nothing: an evaluation makes the loader of each of its splits."""
 
     # The run
 
@@ -190,120 +189,9 @@ class RunTrainer(EpochBasedTrainer):
         asked: str | None = self.run.get("resume_ckpt_path")
         if asked and not checkpoint_path and not Path(asked).is_file():
             fix = "name a checkpoint_<epoch>.pth that is there"
-            with located(self._prepared):
+            with located(self.prepared):
                 raise ConfigError(Problem("run.resume_ckpt_path", f"no checkpoint at '{asked}'", fix=fix))
         return checkpoint_path or asked
-
-    def begin_epoch(self) -> None:
-        """Stage before_train_epoch, in training mode: a task or a hook may change it within the epoch."""
-        self.evaluations = {}
-        self.model.train()
-        super().begin_epoch()
-
-    def train_step(self, model: nn.Module, inputs: Any) -> None:
-        """The task's step; what it logs goes to the log buffer."""
-        stepped: Any = self.task.train_step(model=model, samples=inputs)  # type: ignore[arg-type]
-        if not isinstance(stepped, (tuple, list)) or len(stepped) != 2:
-            found = f"it returned a {type(stepped).__name__}"
-            raise TypeError(
-                f"{type(self.task).__name__}.train_step must return (loss, what is logged by name); {found}"
-            )
-        loss, logged = stepped
-        self.train_outputs = {**logged, "loss": loss}
-        self.log_buffer.update(logged)
-
-    def evaluate(
-        self,
-        checkpoint_path: str | None = None,
-        saving_fn: Callable[..., Any] | None = None,
-        strict: bool = False,
-    ) -> dict[str, Any]:
-        """Evaluate ``run.valid_splits``; returns what ``val``, or else the first of them, came to."""
-        if checkpoint_path is not None:
-            self.load_checkpoint(checkpoint_path, strict)
-        with shared_failures(self.processes):
-            self.evaluations = {split: self.evaluate_split(split, saving_fn) for split in self.run.valid_splits}
-        self.metric_values = self.main_values or None
-        return self.main_values
-
-    def evaluate_split(self, split: str, saving_fn: Callable[..., Any] | None = None) -> dict[str, Any]:
-        """What the task makes of a split; empty when it makes nothing."""
-        was_training = self.unwrap_module(self.model).training
-        model = self.begin_split(split)
-        results = self._evaluation(model, saving_fn)
-        model.train(was_training)
-        return self.end_split(split, results)
-
-    def begin_split(self, split: str) -> Any:
-        """Get ready to evaluate a split; returns the model, in evaluation mode."""
-        model: Any = self.unwrap_module(self.model)
-        self.eval_dataset, self.eval_dataloader = self.datasets[split], self._loader(split)
-        model.eval()
-        before = self.task.before_evaluation
-        before(**building.accepted(before, {"model": model, "dataset": self.eval_dataset}))
-        return model
-
-    def end_split(self, split: str, results: Any) -> dict[str, Any]:
-        """What the task makes of the results of a split.
-
-        Raises:
-            ValueError: No ``agg_metrics`` in it.
-        """
-        after = self.task.after_evaluation
-        found = after(**building.accepted(after, {"val_result": results, "epoch": self.epoch, "split_name": split}))
-        if found is not None and (not isinstance(found, Mapping) or "agg_metrics" not in found):
-            raise ValueError(
-                f"{type(self.task).__name__}.after_evaluation must return a mapping with 'agg_metrics', the value that "
-                f"decides which checkpoint is best, or None; it returned {found!r}"
-            )
-        return {name: plain(value) for name, value in (found or {}).items()}
-
-    def _evaluation(self, model: Any, saving_fn: Callable[..., Any] | None) -> Any:
-        """The results of all batches: from Lightning's loop, or from the task's own."""
-        if type(self.task).evaluation is BaseTask.evaluation:
-            self._results, self.all_data = [], True
-            try:
-                self._pass_over_data([], saving_fn)
-            finally:
-                results, self._results, self.all_data = self._results, [], False
-            return self.in_order(results)
-        own = self.task.evaluation
-        given = {"model": model, "data_loader": self._on_device(), "cuda_enabled": self.device.type == "cuda"}
-        self.print_cfg()
-        self.mode = "eval"
-        self.invoke_hook("before_val")
-        self.strategy.before_evaluation(self)
-        with torch.no_grad():
-            results = own(**building.accepted(own, given))
-        self.invoke_hook("after_val")
-        return list(chain.from_iterable(self.processes.gather(results))) if isinstance(results, list) else results
-
-    def in_order(self, results: list[list[Any]]) -> list[Any]:
-        """The results of each batch of this process, and of the others, in the order of the data."""
-        batches = chain.from_iterable(zip_longest(*self.processes.gather(results), fillvalue=()))
-        return [result for batch in batches for result in batch]  # batches are dealt out to the processes
-
-    def evaluate_batch(self, batch: Any) -> None:
-        """One evaluation iteration: stage before_val_iter, the task's step, stage after_val_iter."""
-        self.hooks.run("before_val_iter", self)
-        results = list(self.task.valid_step(model=self.unwrap_module(self.model), samples=batch))  # type: ignore[arg-type]
-        self._results.append(results)
-        if self._saving_fn is not None:
-            self._saving_fn(batch, results)
-        self.hooks.run("after_val_iter", self)
-
-    def _loader(self, split: str) -> DataLoader[Any]:
-        """The evaluation loader of a split, made for the first evaluation of it."""
-        if split not in self._loaders:
-            self.eval_dataset, self.eval_data_collator = (
-                self.datasets[split],
-                building.collator_of(self.datasets[split]),
-            )
-            self._loaders[split] = self.get_eval_data_loader()
-        return self._loaders[split]
-
-    def _on_device(self) -> DeviceLoader:
-        return DeviceLoader(self.eval_dataloader, self.device)
 
     def _evaluate_only(self, path: str | None) -> None:
         """Evaluate every split there is, with a checkpoint's weights when one is given; ``log.txt`` tells."""
@@ -315,23 +203,15 @@ class RunTrainer(EpochBasedTrainer):
         if path is not None:
             self.load_checkpoint(path)
         with shared_failures(self.processes):
-            self.evaluations = {split: self.evaluate_split(split) for split in splits}
+            self.evaluations = {}
+            for split in splits:
+                self.evaluate_split(split)
         for split, values in self.evaluations.items():
             self.logger.info("Evaluation of %s: %s", split, values)
         for hook in self.get_hook(RunLogHook):
             hook.write_evaluations(self)
 
     # Checkpoints
-
-    @property
-    def agg_metrics(self) -> float | None:
-        """``agg_metrics`` of this epoch's evaluation of ``val``, or else of the first split; None without one."""
-        return float(self.main_values["agg_metrics"]) if self.main_values else None
-
-    @property
-    def main_values(self) -> dict[str, Any]:
-        """This epoch's evaluation of ``val``, or else of the first split of which the task made something."""
-        return self.evaluations.get("val") or next(filter(None, self.evaluations.values()), {})
 
     @property
     def best_epoch(self) -> int | None:

@@ -13,7 +13,8 @@ import torch
 
 from adapter import DATASETS, HOOKS, MODELS, Hook, build_trainer
 from adapter.converted.cli import ConfigCLI
-from adapter.pipeline import Request, convert
+from adapter.errors import ConfigError
+from adapter.pipeline import Request, convert, predict
 from tests.parity.golden.cases import CASES, MapData, StreamData, TinyNet
 from tests.parity.play import make_probe, play, read_work_dir
 
@@ -92,11 +93,28 @@ def test_trains_the_same(name: str) -> None:
     assert play_converted(name) == play(name, build_trainer, Hook)
 
 
-def test_predicts_the_evaluation_data() -> None:
+def test_predicts_the_same() -> None:
+    """All of the evaluation data in their order, whatever an evaluation makes of them."""
     with tempfile.TemporaryDirectory() as folder:
-        config, file = Path(folder, "config.json"), Path(folder, "lightning.yaml")
-        config.write_text(json.dumps(described(next(iter(CASES)))))
+        config, file, out = Path(folder, "config.json"), Path(folder, "lightning.yaml"), Path(folder, "direct.jsonl")
+        given = described(next(iter(CASES)))
+        given["evaluation"] |= {"val_iters_per_epoch": 2, "dataloader": {"batch_size_per_gpu": 4, "shuffle": True}}
+        config.write_text(json.dumps(given))
+        weights = str(Path(folder, "weights.bin"))
+        torch.save({key: value + 1 for key, value in Tiny().state_dict().items()}, weights)
         file.write_text(convert(Request(str(config), work_dir=None)))
-        cli = ConfigCLI(["predict", f"--config={file}", f"--trainer.default_root_dir={folder}/work"])
+        count = predict(Request(str(config), work_dir=f"{folder}/direct"), weights, str(out))
+        words = [f"--config={file}", f"--trainer.default_root_dir={folder}/work", f"--ckpt_path={weights}"]
+        cli = ConfigCLI(["predict", *words])
+        assert Path(folder, "work", "predictions.jsonl").read_bytes() == out.read_bytes()
         outputs = cli.trainer.predict_loop.predictions
-        assert sum(len(output["logits"]) for output in outputs) == SPLITS["val"]
+        assert sum(len(output["logits"]) for output in outputs) == count == SPLITS["val"]
+
+
+def test_has_nothing_to_test(tmp_path: Path) -> None:
+    config, file = tmp_path / "config.json", tmp_path / "lightning.yaml"
+    config.write_text(json.dumps(described(next(iter(CASES)))))
+    file.write_text(convert(Request(str(config), work_dir=None)))
+    with pytest.raises(ConfigError, match="test: a config without a run: section describes no test data"):
+        ConfigCLI(["test", f"--config={file}", f"--trainer.default_root_dir={tmp_path}/work"])
+    assert not (tmp_path / "work").exists()

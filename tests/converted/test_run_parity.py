@@ -15,6 +15,7 @@ from adapter.config import Config
 from adapter.converted.cli import ConfigCLI
 from adapter.converted.run_sections import join_run, split_run
 from adapter.errors import ConfigError
+from adapter.runner.hooks.resume import BEST
 from adapter.runner.trainer import RunTrainer
 from tests.runner import tiny
 from tests.runner.test_recorded import NAMES, Steps
@@ -107,22 +108,60 @@ def test_the_trainers_arguments_win(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert any("trainer.max_epochs=2 wins" in warning for warning in owner._warnings)
 
 
-def test_validate_says_what_the_task_says(tmp_path: Path) -> None:
-    config = recorded("constant", tmp_path / "out")
+class Looped(tiny.Task):
+    """Has an evaluation loop of its own."""
+
+    def evaluation(self, model: Any, data_loader: Any) -> Any:
+        return [result for samples in data_loader for result in self.valid_step(model, samples)]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The best checkpoint of a run."""
+    folder = tmp_path_factory.mktemp("trained")
+    return str(Path(pipeline.fit(tiny.request(folder, recorded("constant", folder / "out"))).work_dir, BEST))
+
+
+def with_splits(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The config of a recording with three splits to evaluate, of which ``val`` is not the first."""
+    config = recorded("constant", folder / "out")
+    config["dataset"].update({f"{name}_cfg": {"name": "map_data", "n": n} for name, n in (("dev", 7), ("test", 10))})
+    config["run"].update({"valid_splits": ["dev", "val"], "test_splits": ["test"], **changes})
+    return config
+
+
+@pytest.mark.parametrize("task", ["tiny_cls", f"{__name__}.Looped"])
+def test_evaluates_every_split(task: str, trained: str, tmp_path: Path) -> None:
+    config = with_splits(tmp_path, task=task)
     file = converted(tmp_path, config)
-    weights = str(Path(pipeline.fit(tiny.request(tmp_path, config)).work_dir, "checkpoint_best.pth"))
-    want = pipeline.validate(tiny.request(tmp_path, config), weights)
-    cli = by_lightning(file, f"--ckpt_path={weights}", command="validate")
+    want = pipeline.validate(tiny.request(tmp_path, config), trained)
+    assert list(want) == ["agg_metrics", "ACC", "dev_agg_metrics", "dev_ACC"]
+    cli = by_lightning(file, f"--ckpt_path={trained}", command="validate")
     assert cli.model.owner.metric_values == want
-    assert cli.trainer.callback_metrics["ACC"] == pytest.approx(want["ACC"])
+    assert {name: value.item() for name, value in cli.trainer.callback_metrics.items()} == pytest.approx(want)
+    config["run"].update(evaluate=True, resume_ckpt_path=trained)
+    direct: Any = pipeline.fit(tiny.request(tmp_path, config))
+    tested: Any = by_lightning(file, f"--ckpt_path={trained}", command="test").model.owner
+    assert tested.evaluations == {"test": direct.evaluations["test"]}
+
+
+@pytest.mark.parametrize("splits", [["val"], ["dev"]])
+def test_predicts_the_same(splits: list[str], trained: str, tmp_path: Path) -> None:
+    config = with_splits(tmp_path, valid_splits=splits)
+    file, out = converted(tmp_path, config), tmp_path / "direct.jsonl"
+    count = pipeline.predict(tiny.request(tmp_path, config), trained, str(out))
+    cli = by_lightning(file, f"--ckpt_path={trained}", command="predict")
+    assert Path(cli.model.owner.work_dir, "predictions.jsonl").read_bytes() == out.read_bytes()
+    assert sum(map(len, cli.trainer.predict_loop.predictions)) == count == {"val": 18, "dev": 7}[splits[0]]
 
 
 @pytest.mark.parametrize(
     ("changes", "command", "says"),
     [
         ({"evaluate": True}, "fit", "run.evaluate: true"),
-        ({"valid_splits": []}, "validate", "run.valid_splits"),
-        ({}, "predict", "predict: a run: config"),
+        ({"valid_splits": []}, "validate", "run.valid_splits: there is no data to evaluate on"),
+        ({}, "test", "run.test_splits: there is no data to evaluate on"),
+        ({"valid_splits": []}, "predict", "run.valid_splits: there is no data set to predict"),
     ],
 )
 def test_refuses(changes: dict[str, Any], command: str, says: str, tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from adapter import ConfigError, Hook, pipeline
+from adapter import ConfigError, Hook, build_trainer, pipeline
 from adapter.runner import BaseDataset, BaseTask, registry
+from adapter.runner.trainer import RunTrainer
 from tests.runner import tiny
 from tests.runner.tiny import config, fit, log_of, saved, weights
 
@@ -251,6 +252,44 @@ class WithoutAgg(BaseTask):
 def test_a_task_with_an_evaluation_of_its_own(tmp_path: Path) -> None:
     plain, own = (log_of(fit(tmp_path / "", max_epoch=1, task=task)) for task in ("tiny_cls", "tiny_own_loop"))
     assert own == plain
+
+
+class Stages(Hook):
+    """Notes the stages of evaluations."""
+
+    seen: list[str] = []
+
+    def before_val(self, trainer: Any) -> None:
+        self.seen.append("before_val")
+
+    def after_val_epoch(self, trainer: Any) -> None:
+        self.seen.append("after_val_epoch")
+
+    def after_val(self, trainer: Any) -> None:
+        self.seen.append("after_val")
+
+
+def test_a_loop_of_its_own_has_the_stages_and_hands_over_no_batches(tmp_path: Path) -> None:
+    Stages.seen.clear()
+    trainer = RunTrainer(config(tmp_path, task="tiny_own_loop"), callbacks=[Stages()])
+    assert trainer.evaluate()["ACC"] >= 0
+    assert Stages.seen == ["before_val", "after_val_epoch", "after_val"]
+    with pytest.raises(ConfigError, match="saving_fn: OwnEvaluation has an evaluation loop of its own"):
+        trainer.evaluate(saving_fn=print)
+
+
+def test_changes_in_code_reach_every_part_of_a_run(tmp_path: Path) -> None:
+    def shorter(cfg: Any) -> None:
+        cfg.run.max_epoch, cfg.model.head_scale = 2, 3.0
+
+    trainer = build_trainer(default_args={"cfg_file": config(tmp_path), "cfg_modify_fn": shorter})
+    assert (trainer.max_epochs, trainer.run.max_epoch, trainer.model.head_scale) == (2, 2, 3.0)
+
+
+def test_every_split_is_told(tmp_path: Path) -> None:
+    splits = {"valid_splits": ["dev", "val"], "dataset__dev_cfg": {"name": "map_data", "n": 6}}
+    trainer = fit(tmp_path, max_epoch=1, **splits)
+    assert list(trainer.evaluate()) == ["agg_metrics", "ACC", "dev_agg_metrics", "dev_ACC"]
 
 
 def test_tasks_that_cannot_be_run_are_told_so(tmp_path: Path) -> None:

@@ -49,11 +49,8 @@ def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
     out.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
         # transformers would put an adapter that it finds there on top of the weights that have it in them
-        if (
-            path.is_file()
-            and path.name not in (files.WEIGHTS_NAME, RESULT_NAME)
-            and not path.name.startswith("adapter_")
-        ):
+        left = path.name in (files.WEIGHTS_NAME, RESULT_NAME) or path.name.startswith("adapter_")
+        if path.is_file() and not left:
             shutil.copyfile(path, out / path.name)
     if model is not None:
         model.save_pretrained(out)

@@ -11,7 +11,9 @@ PASSES_WORDS_ON = True
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``adapter lightning``, which are LightningCLI's: it reads them itself."""
-    parser.add_argument("words", metavar="WORD", nargs="*", help="fit, validate or predict, and LightningCLI's options")
+    parser.add_argument(
+        "words", metavar="WORD", nargs="*", help="fit, validate, test or predict, and LightningCLI's options"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from adapter.config import ConfigDict
+
 PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, torch.dtype, torch.device, torch.Size)
 SEQUENCES = (list, tuple, set)
 MAPPINGS = (dict, OrderedDict, Counter)
@@ -16,7 +18,7 @@ NUMERIC = "biufc"  # numpy's kinds of dtypes that hold numbers
 
 
 def loadable(value: Any, owner: str, where: str = "state_dict()") -> Any:
-    """The value as a checkpoint holds it: numpy scalars, at any depth, become plain ones.
+    """The value as a checkpoint holds it: numpy scalars and mappings of a config, at any depth, become plain ones.
 
     Subclasses of the plain types are refused, too: their class would have to be imported, which runs code.
 
@@ -29,6 +31,7 @@ def loadable(value: Any, owner: str, where: str = "state_dict()") -> Any:
         TypeError: It could be saved, but not loaded again; names the owner, the entry and what is allowed.
     """
     value = value.item() if isinstance(value, np.generic) else value
+    value = dict(value) if type(value) is ConfigDict else value
     if isinstance(value, torch.Tensor) or type(value) in PLAIN:
         return value
     if type(value) is np.ndarray and value.dtype.kind in NUMERIC:

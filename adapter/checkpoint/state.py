@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adapter.checkpoint import files
 from adapter.checkpoint.loadable import loadable
 from adapter.checkpoint.shards import KEY, remove_shards
-from adapter.checkpoint.steppers import class_names, state_of
+from adapter.checkpoint.steppers import class_names, each, state_of
 from adapter.checkpoint.weights import trainable_only
 from adapter.seeding import random_state
 from adapter.version import package_version
@@ -67,7 +67,8 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
     which all call this, ``others`` has the rest's own part of it, by rank from 1.
 
     Raises:
-        TypeError: A hook, a metric, the log or the schedule holds what could not be loaded again.
+        TypeError: A hook, a metric, the log, the schedule or a group of the optimizer's parameters holds what could not
+            be loaded again.
     """
     metric_values = loadable_metrics(trainer)  # before the log, which holds them, too
     own = own_state(trainer)
@@ -93,10 +94,20 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
         },
     }
     if trainer.optimizer is not None:
-        state["optimizer"] = trainer.strategy.optimizer_state(trainer, prefix)
+        found = trainer.strategy.optimizer_state(trainer, prefix)
+        state["optimizer"] = with_loadable_groups(found, class_names(trainer.optimizer))
     if trainer.lr_scheduler is not None:
         state["lr_scheduler"] = loadable(state_of(trainer.lr_scheduler), class_names(trainer.lr_scheduler))
     return state
+
+
+def with_loadable_groups(state: Any, owner: str) -> Any:
+    """An optimizer's state, or several by name, with the options of its groups as a checkpoint holds them."""
+    if not isinstance(state, dict):
+        return state
+    if "param_groups" in state:
+        return {**state, "param_groups": loadable(state["param_groups"], owner, "param_groups")}
+    return {name: with_loadable_groups(own, owner) for name, own in state.items()}
 
 
 def own_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
@@ -119,9 +130,15 @@ def refuse_unloadable(trainer: EpochBasedTrainer) -> None:
     """Refuse what could be saved but not resumed, before half of a pair is written.
 
     Raises:
-        TypeError: A hook's state or a metric's value is such; names it, and what is allowed.
+        TypeError: A hook's state, a metric's value or an option of the optimizer's is such; names it, and what is
+            allowed.
     """
     hook_states(trainer)
+    for optimizer in each(trainer.optimizer):
+        groups = [
+            {name: value for name, value in group.items() if name != "params"} for group in optimizer.param_groups
+        ]
+        loadable(groups, type(optimizer).__name__, "param_groups")
     loadable_metrics(trainer)
 
 

@@ -12,6 +12,7 @@ import torch
 
 from adapter.checkpoint import files
 from adapter.checkpoint.loadable import loadable
+from adapter.config import ConfigDict
 
 Point = namedtuple("Point", "x")
 
@@ -39,6 +40,12 @@ def test_arrays_can_be_loaded(tmp_path, dtype):
     (found,) = files.load(tmp_path / "a.pth")
     assert found.dtype == dtype
     assert (found == 1).all()
+
+
+def test_mappings_of_a_config_become_plain(tmp_path):
+    value = ConfigDict({"betas": {"first": 0.9}, "sizes": [{"a": 1}]})
+    files.save(loadable({"options": value}, "Hook"), tmp_path / "a.pth")
+    assert files.load(tmp_path / "a.pth") == {"options": {"betas": {"first": 0.9}, "sizes": [{"a": 1}]}}
 
 
 def test_tensors_can_be_loaded_and_are_not_copied():

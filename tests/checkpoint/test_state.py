@@ -119,6 +119,35 @@ def test_a_metric_whose_value_could_not_be_loaded_is_named(tmp_path):
         )
 
 
+class Layered(torch.optim.SGD):
+    """Keeps an option of its own in the groups of its parameters."""
+
+    def __init__(self, params, lr, layers):
+        super().__init__(params, lr)
+        for group in self.param_groups:
+            group["layers"] = layers
+
+
+def test_a_mapping_of_the_config_in_the_optimizer_is_resumed(tmp_path):
+    optimizer = {"type": f"{__name__}.Layered", "lr": 0.1, "layers": {"decay": {"first": 0.5}}}
+    config = {"optimizer": optimizer, "max_epochs": 2}
+    run(tmp_path, [{"type": "CheckpointHook", "interval": 1}], 1, config)
+    (group,) = state_of(tmp_path / "epoch_1")["optimizer"]["param_groups"]
+    assert group["layers"] == {"decay": {"first": 0.5}}
+    trainer = make(tmp_path / "again", [], 2, config)
+    trainer.train(str(tmp_path / "epoch_1.pth"))
+    assert trainer.epoch == 2
+
+
+def test_an_option_of_the_optimizer_that_could_not_be_loaded_is_named_before_anything_is_saved(tmp_path):
+    trainer = make(tmp_path, [{"type": "CheckpointHook", "interval": 1}])
+    optimizer = Layered(trainer.model.parameters(), 0.1, layers=Path("a"))
+    trainer.optimizers = (optimizer, None)
+    with pytest.raises(TypeError, match=r"Layered: param_groups\[0\]\['layers'\] is of the type pathlib"):
+        trainer.train()
+    assert not list(tmp_path.glob("*.pth"))
+
+
 def test_numpy_values_in_a_hook_s_state_are_resumed(tmp_path):
     held = {"best": np.float64(0.5), "curve": np.arange(3.0), "seen": {np.int64(3)}}
     run(tmp_path, [{"type": "CheckpointHook", "interval": 1}], callbacks=[Counting(held)], epochs=1)

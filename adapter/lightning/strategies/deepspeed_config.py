@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adapter.config.config_dict import unwrapped
 from adapter.errors import ConfigError, Problem
 from adapter.plan import Component, Plan
 from adapter.registry import OPTIMIZERS
@@ -67,7 +68,7 @@ def read_config(config: str | Mapping[str, Any] | None, key: str) -> dict[str, A
         ConfigError: No such file, or no JSON object in it.
     """
     if config is None or isinstance(config, Mapping):
-        return copy.deepcopy(dict(config or {}))
+        return unwrapped(config or {})  # DeepSpeed saves it in its checkpoints, which load plain types alone
     path = Path(config)
     if not path.is_file():
         raise ConfigError(Problem(key, f"no file '{config}'", fix="name DeepSpeed's JSON file, or write a mapping"))

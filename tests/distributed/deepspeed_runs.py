@@ -130,6 +130,11 @@ def main(folder: Path) -> None:
     two = row(2, optimizer={"type": "AdamW", "lr": 0.01, "options": parts})
     found["two losses"] = losses_of(folder / "two", two, model=TwoLosses())
     found["one loss"] = losses_of(folder / "one", row(2, optimizer={"type": "AdamW", "lr": 0.01}))
+    offload = {"offload_optimizer": {"device": "cpu"}}
+    for stage in (2, 3):  # with torch's AdamW: DeepSpeed's own takes minutes to compile
+        config = {"zero_optimization": offload, "zero_force_ds_cpu_optimizer": False}
+        found[f"offloaded, {stage}"] = losses_of(folder / f"offloaded_{stage}", row(stage, config), 1)
+        found[f"kept, {stage}"] = losses_of(folder / f"kept_{stage}", row(stage), 1)
     activations = {"activation_checkpointing": {"partition_activations": False}}
     found["checkpointed"] = losses_of(folder / "checkpointed", row(2, activations), model=Checkpointed())
     found["schedule"] = schedule(folder / "schedule")

@@ -34,6 +34,12 @@ def test_two_losses_are_one_backward_pass(found):
     assert [4 * value for value in found["two losses"]] == pytest.approx(whole, abs=1e-5)
 
 
+@pytest.mark.parametrize("stage", [2, 3])
+def test_an_offloaded_optimizer_takes_the_same_steps(found, stage):
+    assert found[f"offloaded, {stage}"] == found[f"kept, {stage}"]
+    assert len(found[f"offloaded, {stage}"]) == 12
+
+
 def test_activation_checkpointing(found):
     assert len(found["checkpointed"]) == 12
     assert found["checkpointed"][-1] < found["checkpointed"][3]

@@ -27,7 +27,7 @@ class Request:
     """What a command line adds to a config file.
 
     Attributes:
-        path: The config file.
+        path: The config file, or a model directory, whose ``configuration.json`` it is.
         overrides: Dotted key to value, on top of the file.
         imports: Modules or Python files that register the user's own classes.
         trust_remote_code: Allow what runs code a config names: ``.py`` configs, ``plugins``, ``custom_imports``.
@@ -143,7 +143,8 @@ def convert(request: Request) -> str:
     import_user_code(imports)
     prepared = prepare(config, options=request.overrides)
     check(prepared, strict=request.strict)
-    return lightning_file(prepared, request.seed, imports, request.trust_remote_code, str(Path(request.path).parent))
+    folder = Path(config.filename or request.path).parent
+    return lightning_file(prepared, request.seed, imports, request.trust_remote_code, str(folder))
 
 
 def build(request: Request) -> EpochBasedTrainer:

@@ -108,7 +108,7 @@ def described(
     """The rows, each after what the task says of it, such as its label and score."""
     task = trainer.known_task
     named = outputs if isinstance(outputs, Mapping) else {}
-    said = task.rows(named, inputs, trainer.labels) if task is not None and task.rows is not None else []
+    said = task.rows(named, inputs, trainer.output_labels) if task is not None and task.rows is not None else []
     for number, row in enumerate(rows(inputs, outputs)):
         yield {**said[number], **{name: value for name, value in row.items() if name != "preds"}} if said else row
 

@@ -12,9 +12,11 @@ from typing import Any
 from adapter import schema
 from adapter.config import Config
 from adapter.dialects import detect, modelscope, run
+from adapter.dialects.model_directory import take_directory
 from adapter.dialects.move import Move
 from adapter.errors import ConfigError, Problem, at_line
 from adapter.fates import fates, unread
+from adapter.models.directory import config_in
 from adapter.plan import make_plan
 from adapter.schema.run_checks import run_problems
 
@@ -38,21 +40,24 @@ class Prepared:
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], trust_remote_code: bool = False) -> Config:
-    """Read a config file; a mapping is taken as it is.
+    """Read a config file, or that of a model directory; a mapping is taken as it is.
 
     Raises:
         ConfigError: No such file, or one that cannot be read.
     """
     if isinstance(source, Config):
         return copy.deepcopy(source)
-    return Config(source) if isinstance(source, Mapping) else Config.from_file(source, trust_remote_code)
+    if isinstance(source, Mapping):
+        return Config(source)
+    return Config.from_file(config_in(os.fspath(source)) or source, trust_remote_code)
 
 
 def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, Any] | None = None) -> Prepared:
     """Bring a config onto its documented keys.
 
     In this order, which configs rely on: default hooks are merged in, ``modify`` changes the config (so one that
-    replaces ``train.hooks`` drops the defaults), ``options`` are merged, old keys are moved.
+    replaces ``train.hooks`` drops the defaults), ``options`` are merged, old keys are moved, and a model directory of
+    ModelScope is asked for what the config leaves to it.
 
     Args:
         config: As the user wrote it; left as it is.
@@ -72,7 +77,7 @@ def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, 
     if is_run:
         documented, moves = run.to_documented(config)
         return Prepared(config, documented, tuple(moves))
-    return Prepared(original, config, tuple(modelscope.move_old_keys(config, original)))
+    return Prepared(original, config, (*modelscope.move_old_keys(config, original), *take_directory(config)))
 
 
 def check(prepared: Prepared, keywords: Mapping[str, Any] | None = None, strict: bool = False) -> None:

@@ -24,6 +24,7 @@ from adapter.config import Config
 from adapter.data.loader import count_batches
 from adapter.data.stream import TrainingStream
 from adapter.dialects import detect
+from adapter.dialects.model_directory import take_directory
 from adapter.dialects.move import notices
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.failures import shared_failures
@@ -39,8 +40,9 @@ from adapter.lightning.module import TrainingModule
 from adapter.lightning.strategies.choice import choose_strategy
 from adapter.metrics.build import build_metrics, keep_apart
 from adapter.metrics.metric import Metric, plain
-from adapter.models.directory import config_in, model_directory
+from adapter.models.directory import config_in, model_directory, named_directory
 from adapter.models.gradient_checkpointing import checkpoint_gradients
+from adapter.models.modelscope_model import built_by_transformers, directory_of
 from adapter.plan import check_writable, make_plan, settle_work_dir
 from adapter.prepare import Prepared, check, load, located, prepare, refuse_untrusted, unread_keys
 from adapter.processes import Processes
@@ -83,7 +85,8 @@ class EpochBasedTrainer(TrainerSteps):
 
     Args:
         model: A model; or a local model directory, or the name of one on ModelScope's hub, whose ``configuration.json``
-            is the default ``cfg_file``; or None to build what the config's ``model`` section names.
+            is the default ``cfg_file``; or None to build what the config's ``model`` section names, from the config's
+            own folder where that is a model directory.
         cfg_file: Config file (JSON, YAML), or a config that has been read already. Needed when ``model`` is an object.
         cfg_modify_fn: Changes the config in code: gets it, and changes it in place or returns another; or
             ``TrainingArgs``.
@@ -159,6 +162,8 @@ class EpochBasedTrainer(TrainerSteps):
         self._init_state(kwargs)
         self.cfg_modify_fn = cfg_modify_fn
         self.prepared = prepared = self.prepare_config(kwargs.get("cfg_options"))
+        if model is None and detect(prepared.original) != "run":
+            self.model_dir = self._directory_of_config(prepared, model_revision)
         check(prepared, {**self._keywords, **self._in_code(model, optimizers), "train_dataset": True})
         self.cfg = prepared.config
         self.work_dir = settle_work_dir(self.cfg, self._keywords.get("work_dir"))
@@ -185,6 +190,14 @@ class EpochBasedTrainer(TrainerSteps):
         """The config on its documented keys, changed in code and with options on top."""
         return prepare(self.cfg, self.rebuild_config, options)
 
+    def _directory_of_config(self, prepared: Prepared, revision: str | None) -> str | None:
+        """The model directory that the config itself tells of; one that it names in short may be downloaded."""
+        config, named = prepared.config, prepared.original.get("model")
+        if isinstance(named, str) and named_directory(config.model, self.base_dir) is None:
+            config.model.path = model_directory(named, revision)
+            take_directory(config)
+        return directory_of(config.get("model") or {}, self.config_dir)
+
     def _settle(self, efficient_tuners: Any, callbacks: Sequence[Any]) -> L.Trainer:
         """Plan, strategy and hooks, before anything large is built.
 
@@ -208,6 +221,7 @@ class EpochBasedTrainer(TrainerSteps):
     def _own_warnings(self, kwargs: Mapping[str, Any]) -> list[str]:
         """What is doubtful about the run, besides keys that nobody reads."""
         found = [*self.plan.warnings, *_unknown_keywords(kwargs)]
+        found += filter(None, [built_by_transformers(self.plan.model, self.model_dir)])
         drawn = type(self).visualization is not EpochBasedTrainer.visualization
         if self.cfg.safe_get("evaluation.visualization") and not drawn:
             found.append(f"evaluation.visualization has no effect: {type(self).__name__} draws nothing")

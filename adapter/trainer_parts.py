@@ -84,9 +84,14 @@ class TrainerParts(BaseTrainer):
         """Iterations of the run; ValueError when the data have no length."""
 
     @property
+    def config_dir(self) -> Path | None:
+        """The config's folder; None for a config made in code."""
+        return Path(self.cfg.filename).parent if self.cfg.filename else None
+
+    @property
     def base_dir(self) -> Path:
-        """Where the config's relative paths of data start: its folder."""
-        return Path(self.cfg.filename).parent if self.cfg.filename else Path()
+        """Where the config's relative paths start: its folder, or the current one."""
+        return self.config_dir or Path()
 
     def rebuild_config(self, cfg: Config) -> Config:
         """Change the config in code, before overrides; returns the config to use."""
@@ -138,6 +143,12 @@ class TrainerParts(BaseTrainer):
         takes_number = built and "num_labels" in model_arguments(model, {"num_labels": 0})
         wanted = any(isinstance(value, str) for value in values) or (takes_number and bool(values))
         return distinct_labels(values) if wanted else None
+
+    @property
+    def output_labels(self) -> Labels | None:
+        """The labels of what the model says: those of the run, else of a preprocessor that numbers them itself."""
+        numbered = {"preprocessor": {"label2id": getattr(self.eval_preprocessor, "label2id", None)}}
+        return self.labels or declared_labels(numbered)
 
     def tune_module(self, efficient_tuners: Tuners) -> None:
         """Put adapters into the model, or the model into them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,21 @@ def trained(folder: Path, config: dict[str, Any], **keywords: Any) -> Any:
     trainer = trainer_on(folder, config, **keywords)
     trainer.train()
     return trainer
+
+
+def test_transformers_builds_a_model_of_modelscope_without_its_package_and_it_is_said(
+    folder: Path, bert: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    directory = shutil.copytree(bert, tmp_path_factory.mktemp("model") / "bert")
+    config = {**settings(bert, train__max_epochs=1), "model": {"type": "bert"}}
+    config["dataset"] = {mode: {**part, "file": str(folder / part["file"])} for mode, part in config["dataset"].items()}
+    (directory / "configuration.json").write_text(json.dumps(config))
+    assert main(["fit", str(directory), "--work-dir", str(directory / "run")]) == 0
+    told = f"{directory} is ModelScope's, whose package is not installed: transformers builds its 'bert'"
+    assert told in next((directory / "run").glob("*.log")).read_text()
+    output = {path.name for path in (directory / "run" / "output").iterdir()}
+    assert output >= {"config.json", "configuration.json", "pytorch_model.bin", "tokenizer.json"}
+    assert "run" not in output
 
 
 def test_classification_from_a_config_alone(folder: Path, bert: Path) -> None:

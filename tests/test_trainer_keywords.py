@@ -75,6 +75,27 @@ def test_a_model_directory_gives_config_weights_and_companions(tmp_path: Path) -
     assert output == ["configuration.json", "eval_result.txt", "pytorch_model.bin", "vocab.txt"]
 
 
+def test_a_config_in_a_model_directory_begins_with_its_weights(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = model_directory(tmp_path / "pretrained")
+    config = directory / "configuration.json"
+    first = build(tmp_path, cfg_file=config, model=None, train_dataset=Columns())
+    changed = {name: value + 1 for name, value in first.model.state_dict().items()}
+    files.save(changed, directory / "pytorch_model.bin")
+    assert same(weights(build(tmp_path, cfg_file=config, model=None, train_dataset=Columns())), changed)
+    assert f"the model begins with the weights of {directory / 'pytorch_model.bin'}" in caplog.text
+
+    name, value = changed.popitem()
+    files.save({**changed, "other": value}, directory / "pytorch_model.bin")
+    build(tmp_path, cfg_file=config, model=None, train_dataset=Columns())
+    assert f"1 parameters are missing from the checkpoint: {name}" in caplog.text
+    assert "1 parameters are not in the model: other" in caplog.text
+    files.save({**changed, name: value[:1]}, directory / "pytorch_model.bin")
+    with pytest.raises(ConfigError, match=r"pytorch_model\.bin: the weights do not fit the model: .*size"):
+        build(tmp_path, cfg_file=config, model=None, train_dataset=Columns())
+
+
 def test_a_model_that_is_no_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="model: 'damo/absent' is no local directory"):
         build(tmp_path, model="damo/absent")

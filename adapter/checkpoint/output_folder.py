@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adapter.aside import write_text
 from adapter.checkpoint import files
 from adapter.checkpoint.hub import without_tokens
+from adapter.models.modelscope_model import without_place
 from adapter.tuners import is_peft, merged_weights, save_tuners
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ def write_config(trainer: EpochBasedTrainer, path: Path) -> None:
     """Write the config the run used, with the inference pipeline named after the task when it names none."""
     if "pipeline" not in trainer.cfg and trainer.cfg.get("task"):
         trainer.cfg.pipeline = {"type": trainer.cfg.task}
-    write_text(json.dumps(without_tokens(trainer.cfg).to_dict(), indent=4, ensure_ascii=False, default=str), path)
+    values = without_tokens(trainer.cfg).to_dict()
+    if trainer.is_modelscopes:
+        values = without_place(values)  # the folder is a model directory itself
+    write_text(json.dumps(values, indent=4, ensure_ascii=False, default=str), path)
 
 
 def save_companions(trainer: EpochBasedTrainer, folder: Path) -> None:
@@ -76,10 +80,10 @@ def save_companions(trainer: EpochBasedTrainer, folder: Path) -> None:
 
 
 def copy_companions(model_dir: Path, folder: Path) -> None:
-    """Copy what lies in the model directory, less hidden files and weights."""
+    """Copy what lies in the model directory, less hidden files, weights, and what holds the folder itself."""
     for path in sorted(model_dir.iterdir()):
         target = folder / path.name
-        if left_out(path.name) or target.exists():
+        if left_out(path.name) or target.exists() or folder.resolve().is_relative_to(path.resolve()):
             continue
         if path.is_dir():
             shutil.copytree(path, target, ignore=lambda _, names: [name for name in names if left_out(name)])

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     """The config file and how it is read."""
-    parser.add_argument("config", metavar="CONFIG", help="configuration file: .json, .yaml, or .py")
+    parser.add_argument(
+        "config", metavar="CONFIG", help="config file (.json, .yaml, .py), or a folder with configuration.json"
+    )
     parser.add_argument(
         "overrides",
         metavar="KEY=VALUE",

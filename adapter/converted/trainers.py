@@ -48,8 +48,8 @@ class InsideLightning(EpochBasedTrainer):
         )
 
     @property
-    def base_dir(self) -> Path:
-        """Where relative paths of the data start: as the data say."""
+    def config_dir(self) -> Path:
+        """Where relative paths start: as the data say."""
         return self._data.base_dir
 
     def rebuild_config(self, cfg: Config) -> Config:

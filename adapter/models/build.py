@@ -10,21 +10,38 @@ from typing import Any
 from torch import nn
 
 from adapter.checkpoint import files
+from adapter.checkpoint.weights import load_weights
 from adapter.errors import REFUSALS, ConfigError, Problem, reason_of
+from adapter.models.directory import weights_in
 from adapter.models.pretrained import TYPE as TRANSFORMERS
 from adapter.registry import MODELS, check_arguments
+from adapter.run_log import console_logger
 
 
 def build_with_weights(model_cfg: Mapping[str, Any], model_dir: str | None) -> nn.Module:
-    """As ``build_model``, with the weights that the model directory has in ``pytorch_model.bin``.
+    """As ``build_model``, with the weights that the model directory has; names that do not match are reported.
 
     A model of transformers reads them itself.
+
+    Raises:
+        ConfigError: As ``build_model``; weights that cannot be read, or a shape that does not fit.
     """
     model = build_model(model_cfg, model_dir=model_dir)
-    weights = Path(model_dir or "", files.WEIGHTS_NAME)
-    if model_dir and weights.is_file() and model_cfg.get("type") != TRANSFORMERS:
-        model.load_state_dict(files.load(weights, "weights"))
+    path = next((path for path in weights_in(model_dir) if path.is_file()), None)
+    if path is not None and model_cfg.get("type") != TRANSFORMERS:
+        _load(model, path)
     return model
+
+
+def _load(model: nn.Module, path: Path) -> None:
+    logger = console_logger()  # the run may still be refused, and nothing written
+    logger.info("the model begins with the weights of %s", path)
+    try:
+        mismatches = load_weights(model, files.load(path, "weights"))
+    except ValueError as error:
+        raise ConfigError(Problem("model", f"{path}: {' '.join(str(error).split())}", kind="file")) from error
+    for mismatch in mismatches:
+        logger.warning("%s: %s", path, mismatch)
 
 
 def build_model(model_cfg: Mapping[str, Any], key: str = "model", model_dir: str | None = None) -> nn.Module:

@@ -1,10 +1,11 @@
-"""The local directory that a model is in, downloaded when its name is that of one on ModelScope's hub."""
+"""The local directory that a model is in: given in Python, named by a config, or the folder of the config itself."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from adapter.errors import ConfigError, Problem, nearest
 from adapter.installed import has_modelscope
 
 CONFIG_NAME = "configuration.json"
+WEIGHTS_NAMES = ("pytorch_model.bin", "model.safetensors")
 
 
 def model_directory(model: Any, revision: str | None = None) -> str | None:
@@ -31,7 +33,10 @@ def model_directory(model: Any, revision: str | None = None) -> str | None:
         return os.fspath(model)
     if not has_modelscope():
         found = f"'{model}' is no local directory, and ModelScope is not installed"
-        fix = "pass the model's folder, or pip install 'ms-lightning-adapter[modelscope]' to download it"
+        fix = (
+            "pass the model's folder, or pip install 'ms-lightning-adapter[modelscope]' to download it; in a config, "
+            "`model: {path: NAME}` is a model of transformers' hub"
+        )
         raise ConfigError(Problem("model", found, fix=fix, kind="file"))
     from modelscope.hub.snapshot_download import snapshot_download
 
@@ -45,6 +50,47 @@ def config_in(directory: str | None) -> str | None:
     """The config file of a model directory; None without one."""
     path = os.path.join(directory, CONFIG_NAME) if directory else ""
     return path if os.path.isfile(path) else None
+
+
+def weights_in(directory: str | os.PathLike[str] | None) -> list[Path]:
+    """Where a model directory may have its weights; nowhere for None."""
+    return [Path(directory, name) for name in WEIGHTS_NAMES] if directory is not None else []
+
+
+def sections_in(directory: str | os.PathLike[str]) -> dict[str, Any]:
+    """What the ``configuration.json`` of a model directory says; empty without one that can be read."""
+    try:
+        found = json.loads(Path(directory, CONFIG_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # one that is read as the config itself is reported then
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def type_in(directory: str | os.PathLike[str]) -> str | None:
+    """The type of model that the ``configuration.json`` of a directory names; None when it names none."""
+    section = sections_in(directory).get("model")
+    kind = section.get("type") if isinstance(section, Mapping) else None
+    return kind if isinstance(kind, str) else None
+
+
+def named_directory(section: Mapping[str, Any], base_dir: str | Path | None = None) -> str | None:
+    """The directory that the ``path`` (``model_dir``) of a ``model`` section names, if there is such a directory."""
+    path = section.get("path") or section.get("model_dir")
+    if not isinstance(path, str):
+        return None
+    places = (Path(folder, os.path.expanduser(path)) for folder in (base_dir or "", ""))
+    return next((str(place) for place in places if place.is_dir()), None)
+
+
+def surrounding_directory(folder: str | Path) -> str | None:
+    """The folder of a config, when it is a model's directory; else None.
+
+    Such a one holds ``configuration.json`` and weights, or the ``config.json`` of a model of transformers.
+    """
+    if config_in(os.fspath(folder)) is None:
+        return None
+    has_weights = any(path.is_file() for path in weights_in(folder))
+    return os.fspath(folder) if has_weights or architecture_of(folder) is not None else None
 
 
 def find_model(path: str | os.PathLike[str], base_dir: str | Path | None = None) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapter.config import Config
 from adapter.errors import ConfigError, Problem, reason_of
 from adapter.installed import has_modelscope
-from adapter.models.directory import architectures, config_in
+from adapter.models.directory import architectures, named_directory, surrounding_directory, type_in
 from adapter.registry import MODELS
 
 if TYPE_CHECKING:
@@ -19,16 +19,47 @@ PACKAGE = "ms-lightning-adapter[modelscope]"
 MODES = {"train": "train", "val": "eval"}  # a mode here -> ModelScope's name of it
 
 
-def is_modelscopes(section: Mapping[str, Any], model_dir: str | None) -> bool:
-    """Whether the ``model`` section names a model that is ModelScope's to build; always False without its package.
+def means_modelscopes(section: Mapping[str, Any], model_dir: str | None) -> bool:
+    """Whether the ``model`` section names a model that ModelScope builds, whether or not its package is installed.
 
-    It is when there is a model directory and no model is registered here under the type. An architecture of
-    transformers is so only where the directory's own ``configuration.json`` names it.
+    It does when there is a model directory and no model is registered here under the type, which is that of the
+    directory's own ``configuration.json`` where the section has none. An architecture of transformers is ModelScope's
+    only where that file names it.
     """
-    kind = section.get("type")
-    if model_dir is None or not isinstance(kind, str) or kind in MODELS or "." in kind or not has_modelscope():
+    if model_dir is None:
         return False
-    return kind not in architectures() or _type_in(model_dir) == kind
+    kind = section.get("type") or type_in(model_dir)
+    if not isinstance(kind, str) or kind in MODELS or "." in kind:
+        return False
+    return kind not in architectures() or type_in(model_dir) == kind
+
+
+def is_modelscopes(section: Mapping[str, Any], model_dir: str | None) -> bool:
+    """Whether the ``model`` section names a model that is ModelScope's to build; always False without its package."""
+    return section.get("type") is not None and means_modelscopes(section, model_dir) and has_modelscope()
+
+
+def directory_of(section: Mapping[str, Any], config_dir: str | Path | None) -> str | None:
+    """The model directory that a config itself tells of: ModelScope's at its ``path``, else the config's own folder.
+
+    Args:
+        section: The ``model`` section.
+        config_dir: The config's folder; None for a config made in code.
+    """
+    if section.get("path") or section.get("model_dir"):
+        named = named_directory(section, config_dir)
+        return named if means_modelscopes(section, named) else None
+    return surrounding_directory(config_dir) if config_dir is not None else None
+
+
+def built_by_transformers(section: Mapping[str, Any], model_dir: str | None) -> str:
+    """What is to be said when transformers builds a model that ModelScope would, were it installed; else nothing."""
+    if has_modelscope() or not means_modelscopes(section, model_dir) or section["type"] not in architectures():
+        return ""
+    return (
+        f"{model_dir} is ModelScope's, whose package is not installed: transformers builds its '{section['type']}'; "
+        f"pip install '{PACKAGE}' for ModelScope's own model and preprocessor"
+    )
 
 
 def build_model(model_dir: str, cfg: Config) -> nn.Module:
@@ -71,17 +102,10 @@ def _own_config(cfg: Config) -> Any:
     """A config as an object of ModelScope's class, whose sections are read by attribute there."""
     from modelscope.utils.config import Config as OwnConfig
 
-    return OwnConfig(cfg.to_dict())
+    return OwnConfig(without_place(cfg.to_dict()))
 
 
-def _type_in(model_dir: str) -> str | None:
-    """The model's type that a directory's config names."""
-    path = config_in(model_dir)
-    if path is None:
-        return None
-    with open(path, encoding="utf-8") as file:
-        try:
-            section = json.load(file).get("model")
-        except (ValueError, AttributeError):  # reported when it is read as the config
-            return None
-    return section.get("type") if isinstance(section, Mapping) else None
+def without_place(values: dict[str, Any]) -> dict[str, Any]:
+    """A config less the place of its model, which is no argument of ModelScope's classes."""
+    model = {name: value for name, value in values["model"].items() if name not in ("path", "model_dir")}
+    return {**values, "model": model}

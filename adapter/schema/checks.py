@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from adapter.config.paths import leaves
 from adapter.errors import ConfigError, Problem
 from adapter.models.directory import architectures
-from adapter.models.modelscope_model import PACKAGE, is_modelscopes
+from adapter.models.modelscope_model import PACKAGE, directory_of, is_modelscopes
 from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, Registry
 from adapter.schema.check import is_placeholder
 from adapter.schema.hook_list import HookPlan, hook_list, section
@@ -78,16 +79,28 @@ def names_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:
     """Optimizer, schedule, model and metrics must be registered, or import paths."""
     for registry, key in ((OPTIMIZERS, "train.optimizer"), (LR_SCHEDULER, "train.lr_scheduler")):
         yield from _unknown(registry, section(config, key).get("type"), f"{key}.type")
-    model, model_dir = section(config, "model"), keywords.get("model_dir")
-    # An architecture of transformers has its weights in a directory
-    kind = model.get("type")
-    if not (isinstance(kind, str) and kind in architectures()) and not is_modelscopes(model, model_dir):
-        for problem in _unknown(MODELS, kind, "model.type"):
-            fix = f"{problem.fix}; for a model of ModelScope, pip install '{PACKAGE}'"
-            yield problem if model_dir is None else replace(problem, fix=fix)
+    yield from _model_exists(config, keywords)
     for key, entry in metric_entries(config).items():
         named = isinstance(entry, Mapping)
         yield from _unknown(METRICS, entry.get("type") if named else entry, f"{key}.type" if named else key)
+
+
+def _model_exists(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """The model's type must be one that can be built; that of an architecture of transformers is told when it is."""
+    model, filename = section(config, "model"), getattr(config, "filename", None)
+    kind = model.get("type")
+    model_dir = keywords.get("model_dir") or directory_of(model, Path(filename).parent if filename else None)
+    if (isinstance(kind, str) and kind in architectures()) or is_modelscopes(model, model_dir):
+        return
+    for problem in _unknown(MODELS, kind, "model.type"):
+        fix = f"pip install '{PACKAGE}'"
+        if model_dir is None:
+            yield problem
+        elif model.get("path"):
+            found = f"'{model['path']}' holds a model of ModelScope, {kind!r}, whose package is not installed"
+            yield Problem("model.path", found, fix=fix, kind="name")
+        else:
+            yield replace(problem, fix=f"{problem.fix}; for a model of ModelScope, {fix}")
 
 
 def hooks_exist(config: Settings, keywords: Settings) -> Iterator[Problem]:

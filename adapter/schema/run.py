@@ -22,7 +22,7 @@ class Run:
         str | None, Doc("Framework the model is written in.", target="kept in output/configuration.json")
     ] = "pytorch"
     task: Annotated[str | None, Doc("Task name; selects the default metric.", target="task")] = None
-    model: Annotated[Model | None, Doc("What is trained.", target="model")] = None
+    model: Annotated[str | Model | None, Doc("What is trained; a text is its directory.", target="model")] = None
     dataset: Annotated[Dataset | None, Doc("What it is trained on.", target="data")] = None
     preprocessor: Annotated[
         dict | list | None,

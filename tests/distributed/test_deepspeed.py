@@ -36,7 +36,7 @@ def test_two_losses_are_one_backward_pass(found):
 
 @pytest.mark.parametrize("stage", [2, 3])
 def test_an_offloaded_optimizer_takes_the_same_steps(found, stage):
-    assert found[f"offloaded, {stage}"] == found[f"kept, {stage}"]
+    assert found[f"offloaded, {stage}"] == pytest.approx(found[f"kept, {stage}"], abs=1e-6)  # norms in another order
     assert len(found[f"offloaded, {stage}"]) == 12
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adapter.errors import REFUSALS, ConfigError, Problem, nearest, reason_of
+from adapter.errors import ConfigError, Problem, nearest, reason_of
 from adapter.hooks.logger import LoggerHook, is_number
 from adapter.registry import HOOKS, check_arguments
 
@@ -19,14 +20,16 @@ LOGGERS = {  # name -> Lightning's class, and the package it needs
     "wandb": ("WandbLogger", "wandb"),
     "mlflow": ("MLFlowLogger", "mlflow"),
 }
+RUN_ARGUMENTS = {"wandb": "id", "mlflow": "run_id"}  # of those that can go on with a run
+TRACKING_URI = os.environ.get("MLFLOW_TRACKING_URI")  # as the user set it; mlflow sets it, too
 
 
 @HOOKS.register_module()
 class LoggersHook(LoggerHook):
     """Hands every number of a log line, and the config, to loggers of Lightning.
 
-    The lines are those of the text log. Files go to the work directory: ``csv/<timestamp>``, ``tensorboard``, and what
-    wandb and mlflow make of it.
+    The lines are those of the text log. Files go to the work directory: ``csv/<timestamp>``, ``tensorboard/<timestamp>``,
+    ``wandb``, ``mlflow.db`` with ``mlruns``. A resumed run goes on with the run of wandb and of mlflow that it began.
 
     Args:
         loggers: ``csv``, ``tensorboard``, ``wandb`` or ``mlflow``; or ``{"type": "wandb", **arguments of its class}``;
@@ -46,9 +49,14 @@ class LoggersHook(LoggerHook):
         for name, args in self.asked:
             _check(name, args)
         self.loggers: list[Any] = []
+        self._runs: dict[str, str] = {}
 
     def before_run(self, trainer: EpochBasedTrainer) -> None:
-        """Make the loggers, on the main process, and give them the config."""
+        """Make the loggers, on the main process, and give them the config.
+
+        Raises:
+            ConfigError: One refuses its arguments, or cannot reach where it writes.
+        """
         from adapter.checkpoint.hub import without_tokens
 
         super().before_run(trainer)
@@ -57,9 +65,8 @@ class LoggersHook(LoggerHook):
             self.interval, self.ignore_last, self.by_epoch = text_log.interval, text_log.ignore_last, text_log.by_epoch
         if not trainer.is_main_process:
             return
-        self.loggers = [_make(name, args, trainer) for name, args in self.asked]
-        for logger in self.loggers:
-            logger.log_hyperparams(without_tokens(trainer.cfg).to_dict())
+        settings = without_tokens(trainer.cfg).to_dict()
+        self.loggers = [_begun(name, self._run_of(name) | args, trainer, settings) for name, args in self.asked]
 
     def log(self, trainer: EpochBasedTrainer) -> None:
         """Hand over the numbers of the line, at the number of the iteration, counted from 1 over the run."""
@@ -71,9 +78,29 @@ class LoggersHook(LoggerHook):
 
     def after_run(self, trainer: EpochBasedTrainer) -> None:
         """Tell the loggers that the run is over."""
-        for logger in self.loggers:
+        for (name, _), logger in zip(self.asked, self.loggers, strict=True):
             logger.finalize("success")
+            if name == "wandb":  # the class leaves it open, and the next run of the process would go on with it
+                logger.experiment.finish()
         self.loggers = []
+
+    def state_dict(self) -> dict[str, Any]:
+        """Which runs of wandb and mlflow to go on with."""
+        names = [name for name, _ in self.asked]
+        runs = {
+            name: str(logger.version)
+            for name, logger in zip(names, self.loggers, strict=False)
+            if name in RUN_ARGUMENTS and names.count(name) == 1
+        }
+        return {"runs": runs} if runs else {}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on with the runs."""
+        self._runs = dict(state_dict["runs"])
+
+    def _run_of(self, name: str) -> dict[str, str]:
+        """The argument that goes on with the logger's run; nothing without one."""
+        return {RUN_ARGUMENTS[name]: self._runs[name]} if name in self._runs else {}
 
 
 def _check(name: str, args: dict[str, Any]) -> None:
@@ -92,15 +119,23 @@ def _class_of(name: str) -> Any:
     return getattr(loggers, LOGGERS[name][0])
 
 
-def _make(name: str, args: Mapping[str, Any], trainer: EpochBasedTrainer) -> Any:
-    """The logger, writing to the work directory unless its arguments say otherwise."""
-    places: dict[str, dict[str, Any]] = {
-        "csv": {"save_dir": trainer.work_dir, "name": "csv", "version": trainer.timestamp},
-        "tensorboard": {"save_dir": trainer.work_dir, "name": "tensorboard", "version": trainer.timestamp},
-        "wandb": {"save_dir": trainer.work_dir},
-        "mlflow": {"save_dir": f"{trainer.work_dir}/mlruns", "run_name": trainer.timestamp},
-    }
+def _begun(name: str, args: Mapping[str, Any], trainer: EpochBasedTrainer, settings: dict[str, Any]) -> Any:
+    """The logger, which has the config, and writes to the work directory unless its arguments say otherwise."""
     try:
-        return _class_of(name)(**{**places[name], **args})
-    except REFUSALS as error:
-        raise ConfigError(Problem("train.loggers", f"{name} refuses its arguments: {reason_of(error)}")) from error
+        logger = _class_of(name)(**{**_places(name, trainer), **args})
+        if name != "mlflow" or "run_id" not in args:  # a run of mlflow keeps the values it began with
+            logger.log_hyperparams(settings)
+    except Exception as error:  # the packages have kinds of their own for what they refuse or cannot reach
+        raise ConfigError(Problem("train.loggers", f"{name} cannot begin: {reason_of(error)}")) from error
+    return logger
+
+
+def _places(name: str, trainer: EpochBasedTrainer) -> dict[str, Any]:
+    """Arguments that say where a logger writes."""
+    folder = os.path.abspath(trainer.work_dir)
+    if name == "wandb":
+        return {"save_dir": folder}
+    if name == "mlflow":  # in a database, as its files are no longer kept up
+        store = {"tracking_uri": f"sqlite:///{folder}/mlflow.db", "artifact_location": f"{folder}/mlruns"}
+        return {"run_name": trainer.timestamp, **({"tracking_uri": TRACKING_URI} if TRACKING_URI else store)}
+    return {"save_dir": folder, "name": name, "version": trainer.timestamp}

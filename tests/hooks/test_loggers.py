@@ -24,6 +24,15 @@ def run(folder: Path, loggers: Any) -> Path:
     return folder / "work"
 
 
+def run_twice(folder: Path, loggers: Any) -> Path:
+    """Two epochs, then a third that goes on from them; in the work directory that is returned."""
+    work_dir = run(folder, loggers)
+    again = build(folder, settings(train__loggers=loggers, train__logging=LOG, train__max_epochs=3))
+    again.timestamp = "later"
+    again.train(str(work_dir / "epoch_2.pth"))
+    return work_dir
+
+
 def rows(work_dir: Path) -> list[dict[str, str]]:
     (path,) = work_dir.glob("csv/*/metrics.csv")
     with open(path) as file:
@@ -65,13 +74,46 @@ def test_one_alone(given: Any, tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_has_a_file_of_its_own(tmp_path: Path) -> None:
-    work_dir = run(tmp_path, "csv")
-    config = settings(train__loggers="csv", train__logging=LOG, train__max_epochs=3)
-    trainer = build(tmp_path, config)
-    trainer.timestamp = "later"
-    trainer.train(str(work_dir / "epoch_2.pth"))
+    work_dir = run_twice(tmp_path, "csv")
     files = sorted(work_dir.glob("csv/*/metrics.csv"))
     assert [len(path.read_text().splitlines()) for path in files] == [5, 2]
+
+
+@pytest.mark.filterwarnings("ignore")  # wandb's own
+def test_wandb_goes_on_with_its_run(tmp_path: Path) -> None:
+    pytest.importorskip("wandb", reason="wandb, 60 MB, is not among the packages for tests")
+    work_dir = run_twice(tmp_path, {"type": "wandb", "offline": True})
+    first, second = sorted(work_dir.glob("wandb/offline-run-*/*.wandb"))
+    assert first.name == second.name
+    assert first.parent != second.parent
+    for path, step in ((first, b"7"), (second, b"10")):
+        held = path.read_bytes()
+        assert b"trainer/global_step" in held.rpartition(step)[0]
+        assert (b"evaluation/accuracy" in held) == (path is first)
+        assert b"secret" not in held
+
+
+@pytest.mark.filterwarnings("ignore")  # mlflow's own, of its data base
+def test_mlflow_goes_on_with_its_run(tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="mlflow, 200 MB with what it needs, is not among those for tests")
+    work_dir = run_twice(tmp_path, "mlflow")
+    client = mlflow.MlflowClient(f"sqlite:///{work_dir}/mlflow.db")
+    (found,) = client.search_runs([each.experiment_id for each in client.search_experiments()])
+    assert found.info.status == "FINISHED"
+    assert found.data.params["train/max_epochs"] == "2"  # what it began with
+    assert "secret" not in str(found.data.params)
+    losses = client.get_metric_history(found.info.run_id, "loss")
+    lines = [json.loads(line) for path in sorted(work_dir.glob("*.log.json")) for line in path.open()]
+    assert [each.step for each in losses] == [2, 5, 8]
+    assert [each.value for each in losses] == pytest.approx([line["loss"] for line in lines if "loss" in line], abs=1e-5)
+
+
+def test_one_that_cannot_write_is_named(tmp_path: Path) -> None:
+    trainer = build(tmp_path, settings(train__loggers="csv", train__logging=LOG))
+    (tmp_path / "work").mkdir(exist_ok=True)
+    (tmp_path / "work" / "csv").touch()
+    with pytest.raises(ConfigError, match=r"train\.loggers: csv cannot begin: .*work/csv"):
+        trainer.train()
 
 
 @pytest.mark.parametrize(

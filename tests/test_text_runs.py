@@ -15,6 +15,7 @@ import yaml
 
 from adapter import ConfigError, build_trainer
 from adapter.cli.main import main
+from tests.conftest import CORPUS
 from tests.small_runs import Losses
 from tests.tiny_models import BLAME, PRAISE, tiny_bert, tiny_gpt
 
@@ -255,6 +256,40 @@ def test_the_old_style_runs_as_it_stands(folder: Path, capsys) -> None:
     assert json.loads(capsys.readouterr().out).keys() == {"accuracy", "f1"}
 
 
+PATHS = {
+    "path: bert-base-sst2": "path: bert",
+    "tokenizer_name: /data/bert-base-sst2": "tokenizer_name: bert",
+    "file: null": "file: train.tsv",
+    "file: glue/sst2": "file: valid.tsv",
+}
+
+
+def test_modelscopes_own_file_runs_once_its_paths_are_local(folder: Path, capsys) -> None:
+    """``configs/nlp/sequence_classification_trainer.yaml``, which repeats values of another model than it names."""
+    import transformers
+
+    tiny_bert(folder / "bert")
+    for name, times in (("train", 50), ("valid", 1)):
+        lines = [f"{text}\t{int(verdict == 'praise')}" for text, verdict in ROWS * times]
+        (folder / f"{name}.tsv").write_text("\n".join(["sentence\tlabel", *lines]))
+    text = (CORPUS / "modelscope" / "004.yaml").read_text()
+    for old, new in PATHS.items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    (folder / "seed.yaml").write_text(text)
+    words = [str(folder / "seed.yaml"), "--work-dir", str(folder / "run")]
+    assert main(["fit", *words, "train.num_steps=6", "train.learning_rate=0.01"]) == 0
+    made = transformers.AutoConfig.from_pretrained(folder / "run" / "output")
+    own = transformers.AutoConfig.from_pretrained(folder / "bert")
+    assert (made.model_type, made.num_labels, made.hidden_dropout_prob) == ("bert", 5, 0.1)
+    for name in ("hidden_size", "hidden_act", "vocab_size", "num_hidden_layers", "pad_token_id"):
+        assert getattr(made, name) == getattr(own, name)
+    capsys.readouterr()
+    checkpoint = str(folder / "run" / "epoch_3.pth")  # 300 rows, 256 a batch
+    assert main(["validate", *words, "--ckpt", checkpoint, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == {"accuracy", "f1"}
+
+
 def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert: Path) -> None:
     stream = {"file": "train.jsonl", "streaming": True, "first_sequence": "sentence", "label": "verdict"}
     config = settings(bert, dataset__train={**stream, "labels": ["blame", "praise"]}, train__train_iters_per_epoch=3)
@@ -273,6 +308,11 @@ def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert
         ),
         ({"model__head": "AutoModelForNothing"}, r"model\.head: transformers has no model class"),
         ({"model__hiden_size": 3}, r"model\.hiden_size: bert models have no setting.*Did you mean 'hidden_size'"),
+        ({"model__hidden_size": 8}, r"model\.hidden_size: found 8, but the weights of '.*' are those of 16"),
+        (
+            {"model__backbone": {"type": "bert", "vocab_size": 9}, "model__hidden_dropout_prob": 0.5},
+            r"1 problem\s.*model\.vocab_size: found 9",
+        ),
         ({"model__backbone": {"type": "gpt2"}}, r"model\.backbone\.type: found 'gpt2'.*bert"),
         ({"dataset__train__labels": ["praise"]}, r"row 13? of column 'verdict' of .*label 'blame'.*praise|row 4 of"),
         ({"dataset__val__file": "none.jsonl"}, r"dataset\.val\.file: no such file"),

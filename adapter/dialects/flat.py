@@ -18,6 +18,23 @@ PLAIN = (
     ("dataset.valid", "dataset.val", ""),
 )
 LENGTH = ("evaluation.max_sequence_length", "preprocessor.max_length", "of training, too")
+CLASSES = ("model.num_classes", "model.num_labels", "")
+# Values that such files repeat from their model's own config, often another model's: with a `path` they have no effect.
+REPEATED = (
+    "bos_token_id",
+    "eos_token_id",
+    "hidden_act",
+    "hidden_size",
+    "intermediate_size",
+    "layer_norm_eps",
+    "max_position_embeddings",
+    "model_type",
+    "num_attention_heads",
+    "num_hidden_layers",
+    "pad_token_id",
+    "type_vocab_size",
+    "vocab_size",
+)
 DEFAULT_OPTIMIZER = "AdamW"  # what trainers that use these keys take when none is named
 
 # Old name of a schedule -> the class with its arguments, and the argument that holds its length.
@@ -42,7 +59,20 @@ def move_flat_keys(config: Config) -> list[Move]:
         config.train.lr_scheduler.update(schedule)
     else:
         length = ""
-    return moves + _set_length(config, length)
+    moves += _set_length(config, length)
+    if any(move.key.startswith("train.") for move in moves) and config.safe_get("model.path") is not None:
+        moves += _move_model(config)
+    return moves
+
+
+def _move_model(config: Config) -> list[Move]:
+    """What a model that is read from its folder leaves of the values beside its ``path``."""
+    found = [f"model.{name}" for name in REPEATED if config.safe_get(f"model.{name}", MISSING) is not MISSING]
+    for key in found:
+        _pop(config, key)
+    dropped = [Move(key, "", "dropped", "as the model's own folder says") for key in found]
+    classes = _move(config, *CLASSES)
+    return [*dropped, classes] if classes else dropped
 
 
 def _move(config: Config, key: str, to: str, reason: str) -> Move | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 import os
 import warnings
@@ -59,8 +60,10 @@ def transformers_model(
     known = find_task(task)
     with _quiet(transformers):
         config = _config(transformers, path, place, {**(known.settings if known else {}), **asked})
+        own = copy.deepcopy(config)
         _apply(config, backbone or {}, settings)
         model, info = _load(_class(transformers, head, task, config), place, config, path)
+        _refuse_resized(type(model), own, config, info, path)
     _report(info, path)
     model.config.architectures = [type(model).__name__]  # those of the directory may lack the head
     return model
@@ -132,6 +135,41 @@ def _load(cls: Any, place: str, config: Any, path: str) -> tuple[Any, Mapping[st
         )
     except (OSError, *REFUSALS) as error:
         raise ConfigError(Problem("model.path", f"'{path}' cannot be loaded: {_short(error)}", kind="file")) from error
+
+
+def _refuse_resized(cls: Any, own: Any, config: Any, info: Mapping[str, Any], path: str) -> None:
+    """Refuse settings that leave no room for weights: what was learned would be lost.
+
+    Args:
+        cls: The model's class.
+        own: The config of the directory.
+        config: The same with the settings.
+        info: What became of the weights.
+        path: The directory.
+    """
+    names = [item[0] for item in info.get("mismatched_keys") or ()]
+    before, after = own.to_dict(), config.to_dict()
+    changed = [name for name in after if names and after[name] != before.get(name)]
+    shapes = _shapes(cls, own) if changed else {}
+    problems = []
+    for setting in changed:
+        alone = copy.deepcopy(own)
+        setattr(alone, setting, after[setting])
+        other = _shapes(cls, alone)
+        if any(other.get(name) != shapes.get(name) for name in names):
+            found = f"found {after[setting]!r}, but the weights of '{path}' are those of {before.get(setting)!r}"
+            problems.append(Problem(f"model.{setting}", found, fix="leave the key out, or name another model"))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _shapes(cls: Any, config: Any) -> dict[str, torch.Size]:
+    """The shape of each weight, without making them; nothing for a config that no model can be built with."""
+    try:
+        with torch.device("meta"):
+            return {name: value.shape for name, value in cls(config).state_dict().items()}
+    except REFUSALS:
+        return {}
 
 
 def _report(info: Mapping[str, Any], path: str) -> None:

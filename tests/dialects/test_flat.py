@@ -57,6 +57,18 @@ STEPS = {"options": {"by_epoch": False}}
         ),
         ({"evaluation": {"max_sequence_length": 9}}, {"evaluation": {"max_sequence_length": 9}}),
         ({"train": {"max_epochs": 3}}, {"train": {"max_epochs": 3}}),
+        (
+            {"model": {"path": "bert", "hidden_size": 768, "num_classes": 5}, "train": {"batch_size": 8}},
+            {"model": {"path": "bert", "num_labels": 5}, "train": {"dataloader": {"batch_size_per_gpu": 8}}},
+        ),
+        (
+            {"model": {"hidden_size": 768, "num_classes": 5}, "train": {"batch_size": 8}},
+            {
+                "model": {"hidden_size": 768, "num_classes": 5},
+                "train": {"dataloader": {"batch_size_per_gpu": 8}},
+            },
+        ),
+        ({"model": {"path": "bert", "vocab_size": 9}}, {"model": {"path": "bert", "vocab_size": 9}}),
     ],
 )
 def test_moves(flat, documented):

@@ -28,8 +28,9 @@ TRACKING_URI = os.environ.get("MLFLOW_TRACKING_URI")  # as the user set it; mlfl
 class LoggersHook(LoggerHook):
     """Hands every number of a log line, and the config, to loggers of Lightning.
 
-    The lines are those of the text log. Files go to the work directory: ``csv/<timestamp>``, ``tensorboard/<timestamp>``,
-    ``wandb``, ``mlflow.db`` with ``mlruns``. A resumed run goes on with the run of wandb and of mlflow that it began.
+    The lines are those of the text log. Files go to the work directory: ``csv/<timestamp>``,
+    ``tensorboard/<timestamp>``, ``wandb``, and ``mlflow.db`` with ``mlruns``. A resumed run goes on with the run of
+    wandb and of mlflow that it began.
 
     Args:
         loggers: ``csv``, ``tensorboard``, ``wandb`` or ``mlflow``; or ``{"type": "wandb", **arguments of its class}``;

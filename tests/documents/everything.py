@@ -1,0 +1,25 @@
+"""Imports what commands use, so that the processes made from this one have it already."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pkgutil
+
+os.environ["OMP_NUM_THREADS"] = "1"  # copies of a process that has computed with threads would wait for them
+os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the pages show what happens on a CPU
+
+import datasets  # noqa: F401
+import lightning.pytorch.cli  # noqa: F401
+import pandas  # noqa: F401
+import torchmetrics  # noqa: F401
+
+import adapter
+
+HEAVY = ("adapter.drop_in", "adapter.__main__")  # act when they are imported
+
+for _module in pkgutil.walk_packages(adapter.__path__, "adapter."):
+    if _module.name not in HEAVY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(_module.name)

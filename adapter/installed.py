@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.machinery import PathFinder
 
+PACKAGE = "ms-lightning-adapter[modelscope]"
+
 
 def has_modelscope() -> bool:
     """Whether ModelScope itself is installed; its names may be served by :mod:`adapter.drop_in` all the same."""

@@ -27,7 +27,8 @@ def build_dataset(
 ) -> Any:
     """The data set under ``dataset.train`` or ``dataset.val``: ``{type, **arguments}``, or a list of such.
 
-    Without a ``type``, ``file`` is read as its ending says, and ``name``, ``subset`` and ``split`` are data by name.
+    Without a ``type``, ``file`` is read as its ending says, and ``name``, ``subset``, ``split`` and ``hub`` are data
+    by name.
     Where a mode has no such section, ``dataset.name`` names the data and ``split_train`` or ``split_val`` (also
     ``split_eval``) the part of them. Evaluation data whose section chooses no columns have those of the training data.
 
@@ -96,7 +97,7 @@ def _named(cfg: Mapping[str, Any], mode: str, base_dir: Any, key: str, labels: S
     section = section_of(cfg.get(mode), cfg, mode)
     columns = {name: section[name] for name in CHOICES if section.get(name) is not None}
     try:
-        return NamedDataset(cfg["name"], split, cfg.get("subset_name"), base_dir, labels, **columns)
+        return NamedDataset(cfg["name"], split, cfg.get("subset_name"), cfg.get("hub"), base_dir, labels, **columns)
     except ConfigError as error:
         raise ConfigError([_under(key, problem) for problem in error.problems]) from error
 

@@ -52,7 +52,7 @@ def _rows(entry: Mapping[str, Any], key: str, base_dir: Path) -> dict[str, Any]:
     name = data.pop("dataset_name", None)
     if not isinstance(name, str):
         raise ConfigError(Problem(f"{key}.dataset.dataset_name", "not given", kind="missing"))
-    rows = load_named(name, data.pop("split", "train"), data.pop("subset_name", None), base_dir, data)
+    rows = load_named(name, data.pop("split", "train"), data.pop("subset_name", None), base_dir, options=data)
     rows = _renamed(rows, entry.get("column_mapping"), key)
     if isinstance(usage, str):
         return {usage: rows}

@@ -1,16 +1,18 @@
-"""Data by name: a local file, a local folder with splits, or a data set of ModelScope's hub."""
+"""Data by name: a local file, a local folder with splits, or a data set of ModelScope's hub or Hugging Face's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from adapter.data.columns import choose_columns
 from adapter.data.files import FileDataset
-from adapter.data.formats import FORMATS, format_of, load_rows, silence
-from adapter.errors import ConfigError, Problem
-from adapter.installed import has_modelscope
+from adapter.data.formats import format_of, load_rows, silence
+from adapter.errors import ConfigError, Problem, nearest
+from adapter.installed import PACKAGE, has_modelscope
+
+Reader = Callable[[str, str, str | None, Mapping[str, Any]], Any]
 
 
 class NamedDataset(FileDataset):
@@ -20,6 +22,7 @@ class NamedDataset(FileDataset):
         name: See :func:`load_named`.
         split: Part of the data, such as ``train``.
         subset_name: Subset of the data; None for the only one.
+        hub: See :func:`load_named`.
         base_dir: Folder that relative names start from; the current one by default.
         labels: Every label, in the order of their numbers.
         columns: Keys of ``choose_columns``; every column without any.
@@ -33,12 +36,13 @@ class NamedDataset(FileDataset):
         name: str,
         split: str,
         subset_name: str | None = None,
+        hub: str | None = None,
         base_dir: str | Path | None = None,
         labels: Sequence[Any] | None = None,
         **columns: Any,
     ) -> None:
         self.source = f"'{name}'"
-        self._rows = load_named(name, split, subset_name, base_dir)
+        self._rows = load_named(name, split, subset_name, base_dir, hub)
         self._take(choose_columns(self._rows.column_names, self.source, **columns), labels)
 
 
@@ -47,16 +51,19 @@ def load_named(
     split: str = "train",
     subset_name: str | None = None,
     base_dir: str | Path | None = None,
+    hub: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Rows of named data as a ``datasets.Dataset``.
 
     Args:
-        name: A local file, all of which is the split; a local folder with a file or folder a split; or a data set of
-            ModelScope's hub, for which ModelScope has to be installed.
+        name: A local file, all of which is the split; a local folder with a file or folder a split, or one that
+            ``save_to_disk`` wrote; or a data set of a hub.
         split: Part of the data.
         subset_name: Subset of the data; None for the only one.
         base_dir: Folder that relative names start from.
+        hub: ``modelscope``, for which ModelScope has to be installed, or ``huggingface``; None takes local data as they
+            are, and other names from ModelScope's hub where it is installed, else from Hugging Face's.
         options: Other arguments for ModelScope's ``MsDataset.load``.
 
     Raises:
@@ -64,30 +71,61 @@ def load_named(
     """
     place = Path(base_dir or ".", name)
     file_format = format_of(place)
-    if place.is_file() and file_format:
+    if hub is None and place.is_file() and file_format:
         return load_rows(file_format, [place])
-    if not place.is_dir() and not has_modelscope():
-        found = f"'{name}' is no local file ({', '.join(FORMATS)}) or folder, and ModelScope is not installed"
-        fix = "check the name, or pip install 'ms-lightning-adapter[modelscope]' for data of its hub"
-        raise ConfigError(Problem("name", found, fix=fix, kind="file"))
+    reader = _reader(hub, place)
     try:
-        return (
-            _load_folder(place, split, subset_name) if place.is_dir() else _load_hub(name, split, subset_name, options)
-        )
+        return reader(str(place) if place.is_dir() else name, split, subset_name, options or {})
     except Exception as error:  # the libraries raise many kinds, those of a missing network among them
         found = f"cannot read the split '{split}' of '{name}': {str(error).strip()}"
-        raise ConfigError(Problem("name", found, kind="file")) from error
+        fix = "" if place.is_dir() else FIXES[reader]
+        raise ConfigError(Problem("name", found, fix=fix, kind="file")) from error
 
 
-def _load_folder(place: Path, split: str, subset_name: str | None) -> Any:
+def _reader(hub: str | None, place: Path) -> Reader:
+    """What reads a folder or a name.
+
+    Raises:
+        ConfigError: No such hub, or ModelScope is not installed.
+    """
+    if hub not in (None, *HUBS):
+        raise ConfigError(Problem("hub", f"found {hub!r}", ", ".join(HUBS), nearest(str(hub), HUBS)))
+    if hub == "modelscope" and not has_modelscope():
+        raise ConfigError(Problem("hub", "ModelScope is not installed", fix=f"pip install '{PACKAGE}'", kind="name"))
+    if hub is None and place.is_dir():
+        return _load_folder
+    return HUBS[hub or ("modelscope" if has_modelscope() else "huggingface")]
+
+
+def _load_folder(name: str, split: str, subset_name: str | None, options: Mapping[str, Any]) -> Any:
+    """From files, or from what a data set's own ``save_to_disk`` wrote."""
     import datasets
 
     with silence(datasets):
-        return datasets.load_dataset(str(place), name=subset_name, split=split)
+        if any(Path(name, saved).is_file() for saved in ("state.json", "dataset_dict.json")):
+            loaded = datasets.load_from_disk(name)
+            return loaded[split] if isinstance(loaded, datasets.DatasetDict) else loaded
+        return datasets.load_dataset(name, name=subset_name, split=split)
 
 
-def _load_hub(name: str, split: str, subset_name: str | None, options: Mapping[str, Any] | None) -> Any:
+def _load_huggingface(name: str, split: str, subset_name: str | None, options: Mapping[str, Any]) -> Any:
+    import datasets
+
+    with silence(datasets):
+        return datasets.load_dataset(name, name=subset_name, split=split)
+
+
+def _load_modelscope(name: str, split: str, subset_name: str | None, options: Mapping[str, Any]) -> Any:
     from modelscope.msdatasets import MsDataset
 
-    rows = MsDataset.load(name, split=split, subset_name=subset_name, **(options or {}))
+    rows = MsDataset.load(name, split=split, subset_name=subset_name, **options)
     return rows.to_hf_dataset() if hasattr(rows, "to_hf_dataset") else rows
+
+
+HUBS: Mapping[str, Reader] = {"modelscope": _load_modelscope, "huggingface": _load_huggingface}
+FIXES: Mapping[Reader, str] = {
+    _load_modelscope: "check the name, the split and the network; without one, give the folder that "
+    "`modelscope download --dataset NAME --local_dir FOLDER` wrote; `hub: huggingface` is for Hugging Face's",
+    _load_huggingface: "check the name, the split and the network; without one, give a folder of files or of "
+    f"save_to_disk; for names of ModelScope's hub, pip install '{PACKAGE}'",
+}

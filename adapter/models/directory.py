@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter.errors import ConfigError, Problem, nearest
-from adapter.installed import has_modelscope
+from adapter.installed import PACKAGE, has_modelscope
 
 CONFIG_NAME = "configuration.json"
 WEIGHTS_NAMES = ("pytorch_model.bin", "model.safetensors")
@@ -34,7 +34,7 @@ def model_directory(model: Any, revision: str | None = None) -> str | None:
     if not has_modelscope():
         found = f"'{model}' is no local directory, and ModelScope is not installed"
         fix = (
-            "pass the model's folder, or pip install 'ms-lightning-adapter[modelscope]' to download it; in a config, "
+            f"pass the model's folder, or pip install '{PACKAGE}' to download it; in a config, "
             "`model: {path: NAME}` is a model of transformers' hub"
         )
         raise ConfigError(Problem("model", found, fix=fix, kind="file"))

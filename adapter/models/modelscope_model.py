@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from adapter.config import Config
 from adapter.errors import ConfigError, Problem, reason_of
-from adapter.installed import has_modelscope
+from adapter.installed import PACKAGE, has_modelscope
 from adapter.models.directory import architectures, named_directory, surrounding_directory, type_in
 from adapter.registry import MODELS
 
 if TYPE_CHECKING:
     from torch import nn
 
-PACKAGE = "ms-lightning-adapter[modelscope]"
 MODES = {"train": "train", "val": "eval"}  # a mode here -> ModelScope's name of it
 
 

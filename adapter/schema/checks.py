@@ -10,8 +10,9 @@ from typing import Any
 
 from adapter.config.paths import leaves
 from adapter.errors import ConfigError, Problem
+from adapter.installed import PACKAGE
 from adapter.models.directory import architectures
-from adapter.models.modelscope_model import PACKAGE, directory_of, is_modelscopes
+from adapter.models.modelscope_model import directory_of, is_modelscopes
 from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, Registry
 from adapter.schema.check import is_placeholder
 from adapter.schema.hook_list import HookPlan, hook_list, section

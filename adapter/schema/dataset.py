@@ -21,6 +21,13 @@ class Dataset:
         Doc("Data of which splits are used, where train or val names none: file, folder or name of the hub."),
     ] = None
     subset_name: Annotated[str | None, Doc("Subset of the data called name.")] = None
+    hub: Annotated[
+        str | None,
+        Doc(
+            "Hub that name is of; ModelScope's by default where it is installed, else Hugging Face's.",
+            choices=("modelscope", "huggingface"),
+        ),
+    ] = None
     split_train: Annotated[str | None, Doc("Split of the data called name to train on.")] = None
     split_val: Annotated[str | None, Doc("Split of the data called name to evaluate on.")] = None
     split_eval: Annotated[str | None, Doc("Other spelling of split_val.")] = None

@@ -1,16 +1,27 @@
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import datasets
+import huggingface_hub
 import pytest
 
 from adapter import ConfigError
 from adapter.data.build import build_dataset
 from adapter.data.named import load_named
 from tests.small_runs import build, settings
+
+
+@pytest.fixture(autouse=True)
+def no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are not asked for elsewhere; a cache of their own."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture
@@ -42,6 +53,25 @@ def test_a_name_and_a_split_are_data(section: dict[str, Any], train: Any, val: A
     assert [None if data is None else len(data) for data in made] == [train, val]
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_folder_of_save_to_disk_is_data(whole: bool, folder: Path) -> None:
+    rows = datasets.Dataset.from_list([{"x": number} for number in range(4)])
+    saved = datasets.DatasetDict(train=rows, dev=rows.select([3])) if whole else rows.select([3])
+    saved.save_to_disk(folder / "saved")
+    assert load_named("saved", "dev", base_dir=folder)[0] == {"x": 3}
+
+
+def test_a_name_of_hugging_faces_hub_comes_from_its_cache(folder: Path) -> None:
+    """What its library has downloaded once is there without a network."""
+    made = datasets.load_dataset("csv", data_files={"train": str(folder / "both" / "train.csv")}, split="train")
+    cached = Path(datasets.config.HF_DATASETS_CACHE, "me___films", "default", "0.0.0", "0")
+    shutil.copytree(Path(made.cache_files[0]["filename"]).parent, cached)
+    (cached / "csv-train.arrow").rename(cached / "films-train.arrow")
+    section = {"train": {"name": "me/films", "subset": "default", "split": "train", "label": "label"}}
+    data = build_dataset(section, "train")
+    assert (len(data), data.label_values()) == (6, [0, 1])
+
+
 def test_samples_are_those_of_a_file(folder: Path) -> None:
     named = build_dataset({"name": "both", "split_train": "train"}, "train", base_dir=folder)
     by_file = build_dataset({"train": {"type": "csv", "file": "both/train.csv"}}, "train", base_dir=folder)
@@ -60,9 +90,11 @@ def test_a_trainer_takes_them_from_the_config(folder: Path, tmp_path: Path) -> N
     ("section", "text"),
     [
         (
-            {"name": "absent"},
-            r"dataset\.name: 'absent' is no local file \(.*\) or folder, and ModelScope is not installed",
+            {"name": "me/none"},
+            r"dataset\.name: cannot read .*'me/none'(?s:.*)fix: .*save_to_disk; .*\[modelscope\]",
         ),
+        ({"name": "me/none", "hub": "modelscope"}, r"dataset\.hub: ModelScope is not installed\s+fix: pip install"),
+        ({"name": "me/none", "hub": "hugingface"}, r"dataset\.hub: found 'hugingface'; .*Did you mean 'huggingface'"),
         ({"name": "both", "split_train": "dev"}, r"dataset\.name: cannot read the split 'dev' of 'both': .*dev"),
     ],
 )

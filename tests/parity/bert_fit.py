@@ -8,6 +8,7 @@ Then the folder that was written is used: by ModelScope's pipeline, and by `adap
 import csv
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -77,6 +78,13 @@ def lay_out(out):
     for name, model in MODELS.items():
         configs[name] = out / "configs" / f"{name}.json"
         configs[name].write_text(json.dumps({**rest, "model": model}))
+    (out / "rows").mkdir()
+    for mode in ("train", "val"):
+        shutil.copy(out / f"{mode}.csv", out / "rows")
+    named = {"train": {"name": "../rows", "split": "train", "hub": "modelscope", **COLUMNS}}
+    named["val"] = {**named["train"], "split": "validation"}
+    configs["named"] = out / "configs" / "named.json"
+    configs["named"].write_text(json.dumps({**rest, "model": "../model", "dataset": named}))
     return configs
 
 

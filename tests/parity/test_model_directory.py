@@ -44,7 +44,7 @@ def from_configs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return json.loads((out / "seen.json").read_text())
 
 
-@pytest.mark.parametrize("way", ["file", "folder", "text", "path", "type"])
+@pytest.mark.parametrize("way", ["file", "folder", "text", "path", "type", "named"])
 def test_fit_alone_is_the_same_to_the_last_bit(
     way: str, from_configs: dict[str, Any], both: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:

@@ -7,8 +7,31 @@ from typing import Any
 
 import lightning as L
 
-from adapter.errors import ConfigError, Problem
+from adapter.errors import ConfigError, Problem, nearest
 from adapter.hooks.hook import Hook
+
+PLAN_KEYWORDS = (
+    "max_epochs",
+    "work_dir",
+    "train_iters_per_epoch",
+    "val_iters_per_epoch",
+    "use_fp16",
+    "launcher",
+    "fast_dev_run",
+)
+# Lightning's own name for what a keyword says.
+LIMITS = {"limit_train_batches": "train_iters_per_epoch", "limit_val_batches": "val_iters_per_epoch"}
+OTHER_KEYWORDS = (
+    "device",
+    "remove_unused_data",
+    "compile",
+    "compile_options",
+    "trust_remote_code",
+    "cfg_options",
+    "trainer_args",
+    "gpu_collect",
+    "cache_dir",
+)
 
 Check = Callable[[Any], bool]
 MODES = ("train", "val")
@@ -26,6 +49,22 @@ def check_keywords(given: Mapping[str, Any]) -> None:
     problems = [problem for name, value in given.items() if value is not None for problem in _problems(name, value)]
     if problems:
         raise ConfigError(problems)
+
+
+def unknown_keywords(given: Iterable[str], arguments: Iterable[str]) -> list[str]:
+    """A sentence for each keyword that nobody reads.
+
+    Args:
+        given: Keywords of the trainer's constructor beside its arguments.
+        arguments: Names of those.
+    """
+    known = (*arguments, *PLAN_KEYWORDS, *OTHER_KEYWORDS)
+    return [
+        f"keyword '{name}' is not known to the trainer and has no effect"
+        + (f"; did you mean '{nearest(name, known)}'?" if nearest(name, known) else "")
+        for name in given
+        if name not in known
+    ]
 
 
 def _problems(name: str, value: Any) -> Iterator[Problem]:

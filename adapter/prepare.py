@@ -13,7 +13,7 @@ from adapter import schema
 from adapter.config import Config
 from adapter.dialects import detect, modelscope, run
 from adapter.dialects.model_directory import take_directory
-from adapter.dialects.move import Move
+from adapter.dialects.move import Move, covers
 from adapter.errors import ConfigError, Problem, at_line
 from adapter.fates import fates, unread
 from adapter.models.directory import config_in
@@ -103,15 +103,17 @@ def problems_of(prepared: Prepared, keywords: Mapping[str, Any] | None = None) -
     """Everything that speaks against running a config, with each key as the user spelled it."""
     if detect(prepared.original) != "run":
         return schema.check(prepared.config, keywords, prepared.moves)
-    own = {problem.key: problem for problem in run_problems(prepared.original)}
+    passed = [key for key, given in (keywords or {}).items() if given]  # keys whose objects were made in code
+    found = run_problems(prepared.original)
+    own = {each.key: each for each in found if not any(covers(key, each.key) for key in passed)}
     if not any(problem.kind == "value" for problem in own.values()):
         for problem in schema.check(prepared.config, keywords, prepared.moves):
             hook, ours = (problem.key.startswith(start) for start in ("run.hooks[", "run."))
             if hook or (ours and problem.kind != "missing"):  # the rest is about keys that such a config does not have
                 own.setdefault(problem.key, problem)
     line_of = prepared.original.line_of
-    found = [at_line(problem, line_of(problem.key)) for problem in own.values()]
-    return sorted(found, key=lambda problem: (problem.line is None, problem.line or 0))
+    placed = [at_line(problem, line_of(problem.key)) for problem in own.values()]
+    return sorted(placed, key=lambda problem: (problem.line is None, problem.line or 0))
 
 
 def unread_keys(prepared: Prepared, keywords: Mapping[str, Any]) -> list[str]:

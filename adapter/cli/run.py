@@ -1,6 +1,7 @@
-"""Run a Python script written for ModelScope, unchanged.
+"""Run a Python script written for ModelScope, or the train.py of a run: project, unchanged.
 
 Names that the script imports from ``modelscope`` are the adapter's; with ModelScope installed, its trainers only.
+Modules of a run: project that the script does not find (``trainer``, ``common.registry``) are the adapter's.
 """
 
 from __future__ import annotations
@@ -27,15 +28,22 @@ def run(args: argparse.Namespace) -> int:
     """Run the script; its exit status, 1 after an exception, of which the traceback is shown.
 
     Raises:
-        ConfigError: No such script, or it imports a name of ModelScope that is not served.
+        ConfigError: No such script, or it imports a name that is not served.
     """
     if not Path(args.script).is_file():
         raise ConfigError(Problem("SCRIPT", f"no file '{args.script}'", kind="file"))
-    from adapter.modelscope_names.finder import UnknownImportError, serve
+    from adapter.modelscope_names import finder
+    from adapter.runner import project_names
+    from adapter.served_modules import UnknownImportError
 
-    serve()
+    finder.serve()
+    project_names.serve()
+    folder = Path(args.script).resolve().parent
+    told = project_names.own_loop(folder)
+    if told:
+        print(told, file=sys.stderr)
     sys.argv = [args.script, *args.words]
-    sys.path.insert(0, str(Path(args.script).resolve().parent))
+    sys.path.insert(0, str(folder))
     try:
         runpy.run_path(args.script, run_name="__main__")
     except UnknownImportError as error:

@@ -56,13 +56,33 @@ def setup_task(config: Mapping[str, Any]) -> BaseTask:
         ConfigError: Unknown name, or a task with a training loop of its own.
     """
     cls = registry.resolve("task", config["run"].get("task"), "run.task")
-    own = [name for name in ("train_epoch", "train_iters") if hasattr(cls, name)]
+    refuse_own_loop(cls)
+    task: BaseTask = cls.setup_task(**accepted(cls.setup_task, {"cfg": config}))
+    return task
+
+
+def checked(task: BaseTask) -> BaseTask:
+    """A task that a script has made, which may derive from the base of its project.
+
+    Raises:
+        ConfigError: It has a training loop of its own.
+    """
+    refuse_own_loop(type(task))
+    return task
+
+
+def refuse_own_loop(cls: type) -> None:
+    """Refuse a task with another training loop than its base.
+
+    Raises:
+        ConfigError: It has one.
+    """
+    base = cls.__mro__[-2]  # the last one is object
+    own = [name for name in ("train_epoch", "train_iters") if getattr(cls, name, None) is not getattr(base, name, None)]
     if own:
         found = f"{cls.__name__} has a training loop of its own ({own[0]}), which is not run here"
         fix = "override train_step(model, samples); the loop is Lightning's"
         raise ConfigError(Problem("run.task", found, fix=fix))
-    task: BaseTask = cls.setup_task(**accepted(cls.setup_task, {"cfg": config}))
-    return task
 
 
 def build_model(cfg: Mapping[str, Any]) -> BaseModel:

@@ -24,7 +24,6 @@ from adapter.prepare import Prepared, load, located, prepare
 from adapter.registry import CALLBACKS
 from adapter.run_log import console_logger
 from adapter.runner import building, checkpoint_file
-from adapter.runner.base_task import BaseTask
 from adapter.runner.endless_sampler import EndlessSampler
 from adapter.runner.hooks.checkpoint import RunCheckpointHook
 from adapter.runner.hooks.log import RunLogHook
@@ -42,6 +41,8 @@ class RunTrainer(RunSteps):
         seed: Of every random number generator; the config's ``run.seed`` by default, else 42.
         work_dir: Folder of this run; by default one named after the time, in ``run.output_dir``.
         callbacks: Hooks and Lightning callbacks, beside those of ``run.hooks``.
+        datasets: Split to data set, in place of the config's.
+        task: The task, in place of the config's.
         kwargs: Other arguments of EpochBasedTrainer.
 
     Attributes:
@@ -57,6 +58,8 @@ class RunTrainer(RunSteps):
         seed: int | None = None,
         work_dir: str | os.PathLike[str] | None = None,
         callbacks: Sequence[Any] | None = None,
+        datasets: Mapping[str, Any] | None = None,
+        task: Any = None,
         **kwargs: Any,
     ) -> None:
         config = load(cfg_file, bool(kwargs.get("trust_remote_code")))
@@ -65,7 +68,8 @@ class RunTrainer(RunSteps):
         original = self.prepared.original
         self.run = settings(original)
         self.run_config: dict[str, Any] = original.to_dict()
-        self.datasets: dict[str, Any] = {}
+        self.datasets = dict(datasets or {})
+        self._task = task
         self.evaluations: dict[str, dict[str, Any]] = {}
         self._loaders: dict[str, DataLoader[Any]] = {}
         kwargs.setdefault("device", self.run.get("device"))
@@ -106,7 +110,12 @@ class RunTrainer(RunSteps):
             if split not in self.datasets:
                 self.datasets[split] = self.build_split(split)
         super()._take_model(model, device, kwargs)
-        self.task: BaseTask = building.setup_task(self.prepared.original)
+        self.task = building.setup_task(self.prepared.original) if self._task is None else building.checked(self._task)
+
+    def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
+        """What the config need not name: the data sets and the task, too, when they are passed as objects."""
+        given = {"model": isinstance(model, nn.Module), "run.task": self._task is not None}
+        return {**super()._in_code(model, optimizers), **given, "dataset": bool(self.datasets)}
 
     def build_split(self, split: str) -> Dataset[Any]:
         """The data set of a split; ``train`` is all of ``run.train_splits``."""
@@ -212,6 +221,11 @@ class RunTrainer(RunSteps):
             hook.write_evaluations(self)
 
     # Checkpoints
+
+    @property
+    def best_values(self) -> dict[str, Any]:
+        """What the best evaluation of the main split came to; empty before the first."""
+        return next((hook.best_values for hook in self.get_hook(RunCheckpointHook)), {})
 
     @property
     def best_epoch(self) -> int | None:

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-from adapter.modelscope_names.finder import ServedFinder, UnknownImportError, refusal
+from adapter.modelscope_names.finder import NAMES, ServedFinder
 from adapter.modelscope_names.table import HOMES, MODULES
+from adapter.served_modules import UnknownImportError
 from tests.modelscope_names.test_scripts import python
 
 served = pytest.mark.skipif(
@@ -46,7 +47,7 @@ def test_every_home_is_used_and_every_name_has_one() -> None:
     ],
 )
 def test_a_refusal_says_what_is_meant_perhaps(module: str, name: str, said: str) -> None:
-    text = refusal(module, name)
+    text = NAMES.refusal(module, name)
     assert f"'{module}.{name}' is not among ModelScope's names" in text
     assert said in text
 

@@ -24,6 +24,7 @@ class RunCheckpointHook(Hook):
     Attributes:
         best_metric: Best ``agg_metrics`` so far; minus infinity before the first.
         best_epoch: The epoch it is of, from 0.
+        best_values: All that its evaluation came to.
     """
 
     PRIORITY = Priority.LOW
@@ -34,6 +35,7 @@ class RunCheckpointHook(Hook):
         self.save_dir = save_dir
         self.best_metric = -math.inf
         self.best_epoch = 0
+        self.best_values: dict[str, Any] = {}
         self.flusher = Flusher()
 
     def before_run(self, trainer: RunTrainer) -> None:
@@ -57,7 +59,7 @@ class RunCheckpointHook(Hook):
         value = trainer.agg_metrics
         if value is None or not value > self.best_metric:
             return False
-        self.best_metric, self.best_epoch = value, trainer.epoch
+        self.best_metric, self.best_epoch, self.best_values = value, trainer.epoch, dict(trainer.main_values)
         return True
 
     def save(self, trainer: RunTrainer, name: str) -> None:
@@ -70,9 +72,10 @@ class RunCheckpointHook(Hook):
         self.flusher.add([path])
 
     def state_dict(self) -> dict[str, Any]:
-        """The best value so far, and its epoch."""
-        return {"best_metric": self.best_metric, "best_epoch": self.best_epoch}
+        """The best value so far, its epoch, and what else that evaluation came to."""
+        return {"best_metric": self.best_metric, "best_epoch": self.best_epoch, "best_values": self.best_values}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the best value of the run that is resumed."""
         self.best_metric, self.best_epoch = state_dict["best_metric"], state_dict["best_epoch"]
+        self.best_values = state_dict.get("best_values", {})

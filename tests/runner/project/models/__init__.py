@@ -1,0 +1,3 @@
+from .tiny import ProjectModel
+
+__all__ = ["ProjectModel"]

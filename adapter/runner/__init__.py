@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adapter.runner.classification import ClassificationTask
     from adapter.runner.image2prompt import Image2PromptTask
     from adapter.runner.layer_decay import layer_decay_groups
+    from adapter.runner.project_trainer import Trainer
     from adapter.runner.schedules import RunSchedule
 
 # Public name -> the module it lives in; imported when first asked for, so that names can be looked up without torch.
@@ -27,6 +28,7 @@ _HOMES = {
     "ClassificationTask": "classification",
     "Image2PromptTask": "image2prompt",
     "RunSchedule": "schedules",
+    "Trainer": "project_trainer",
     "layer_decay_groups": "layer_decay",
     "load_dataset": "building",
     "load_processor": "building",
@@ -41,6 +43,7 @@ __all__ = [
     "ClassificationTask",
     "Image2PromptTask",
     "RunSchedule",
+    "Trainer",
     "layer_decay_groups",
     "load_dataset",
     "load_processor",

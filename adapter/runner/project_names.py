@@ -14,11 +14,10 @@ from adapter.served_modules import Names, ServedModule, UnknownImportError
 REGISTRY, TRAINER = "common.registry", "trainer"
 HOMES = {
     **dict.fromkeys(("BaseDataset", "BaseModel", "BaseProcessor", "BaseTask"), "adapter.runner"),
-    **dict.fromkeys(("load_processor", "registry", "setup_task"), "adapter.runner"),
+    **dict.fromkeys(("load_processor", "registry", "setup_task", "Trainer"), "adapter.runner"),
     "ConstantLRScheduler": "adapter.runner.schedules:ConstantSchedule",
     "LinearWarmupCosineLRScheduler": "adapter.runner.schedules:CosineSchedule",
     "LinearWarmupStepLRScheduler": "adapter.runner.schedules:StepSchedule",
-    "Trainer": "adapter.runner.project_trainer",
     **dict.fromkeys(("init_distributed_mode", "is_main_process", "main_process"), "adapter.runner.project_start"),
     "setup_logger": "adapter.runner.project_start",
 }

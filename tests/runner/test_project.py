@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from adapter import pipeline
+from tests.distributed.launches import run, torchrun
 from tests.modelscope_names.test_scripts import python
 from tests.runner import tiny
 from tests.runner.test_recorded import NAMES, near
@@ -173,3 +174,19 @@ def test_what_is_not_served(script: str, status: int, said: str, tmp_path: Path)
     done = python("-m", "adapter", "run", str(tmp_path / "train.py"))
     assert done.returncode == status
     assert said in done.stderr
+
+
+def test_two_processes_as_in_the_direct_run(tmp_path: Path) -> None:
+    config = described("constant", tmp_path / "run")["cfg"]
+    config["run"]["output_dir"] = str(tmp_path / "direct")
+    request = tiny.request(tmp_path, config)
+    script = ("-m", "adapter", "run", str(PROJECT / "train.py"), f"--cfg-path={tmp_path}/run/config.yaml")
+    commands = (
+        torchrun(*script, f"--tell={tmp_path}/run/told.json"),
+        torchrun("-m", "adapter", "fit", request.path, "--import", "tests.runner.tiny"),
+    )
+    for status, text in run(*commands):
+        assert status == 0, text[-3000:]
+    (direct,) = (tmp_path / "direct").iterdir()
+    assert lines(told(tmp_path / "run")["run"]) == lines(direct)
+    assert weights(told(tmp_path / "run")["run"]) == weights(direct)

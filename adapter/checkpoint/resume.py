@@ -65,7 +65,7 @@ def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:
         return
     trainer.strategy.load_gradients(trainer.unwrap_module(trainer.model), own["gradients"])
     if trainer.inner_iter == 0:
-        set_random_state(own["random"])
+        trainer.stream.set_random_state(own["random"])
         return
     trainer.log_buffer.load_state_dict(own["log_buffer"])
     trainer.stream.go_on(trainer.inner_iter, own["epoch_random"], own["random"])

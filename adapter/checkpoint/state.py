@@ -12,7 +12,6 @@ from adapter.checkpoint.loadable import loadable
 from adapter.checkpoint.shards import KEY, remove_shards
 from adapter.checkpoint.steppers import class_names, each, state_of
 from adapter.checkpoint.weights import trainable_only
-from adapter.seeding import random_state
 from adapter.version import package_version
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def own_state(trainer: EpochBasedTrainer) -> dict[str, Any]:
     """What each process has of its own: random states, gradients of an unfinished accumulation, logged values."""
     inner_iter = trainer.next_place[2]
     return {
-        "random": random_state(),
+        "random": trainer.stream.random_state(),
         "epoch_random": trainer.stream.epoch_random if inner_iter else None,
         "gradients": gradients(trainer),
         "log_buffer": loadable(trainer.log_buffer.state_dict(), "LogBuffer"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from torch import Generator
 from torch.utils.data import DataLoader, IterableDataset
 
 from adapter.seeding import random_state, set_random_state
@@ -49,9 +50,9 @@ class TrainingStream:
     def __iter__(self) -> Iterator[Any]:
         done, self._done = self._done, 0
         if done and self.epoch_random is not None:
-            set_random_state(self.epoch_random)
+            self.set_random_state(self.epoch_random)
         else:
-            self.epoch_random = random_state()
+            self.epoch_random = self.random_state()
         batches = iter(self.loader)
         if done:
             self._skip(batches, done)
@@ -70,4 +71,21 @@ class TrainingStream:
                     f"{number} an epoch; go on with the same data and batch size, or start from the weights only"
                 )
         if self._random_now is not None:
-            set_random_state(self._random_now)
+            self.set_random_state(self._random_now)
+
+    def random_state(self) -> dict[str, Any]:
+        """States of every random number generator, with those that the loader and its samplers keep for themselves."""
+        return {**random_state(), "samplers": [generator.get_state() for generator in self._generators()]}
+
+    def set_random_state(self, state: Mapping[str, Any]) -> None:
+        """Put every generator where ``random_state`` found it; states of others than samplers' alone will do."""
+        set_random_state(state)
+        for generator, own in zip(self._generators(), state.get("samplers", ()), strict=False):
+            generator.set_state(own)
+
+    def _generators(self) -> list[Generator]:
+        """The generators that the order of the data is drawn from, each once; none for torch's own."""
+        batches = getattr(self.loader, "batch_sampler", None)
+        drawing = (self.loader, getattr(self.loader, "sampler", None), batches, getattr(batches, "sampler", None))
+        found = (getattr(one, "generator", None) for one in drawing)
+        return list({id(one): one for one in found if isinstance(one, Generator)}.values())

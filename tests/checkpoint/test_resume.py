@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils.data import RandomSampler
 
 from adapter import EpochBasedTrainer, Hook, build_trainer
 from adapter.checkpoint import files
@@ -54,10 +55,13 @@ BY_EPOCH = cases.base(
 EVERY_THIRD = [{"type": "CheckpointHook", "interval": 3, "by_epoch": False}, TEXT, TIMER]
 WORKERS = cases.base(epochs=2, train={"dataloader": cases.loader(4, 2), "hooks": EVERY_THIRD})
 STREAM = cases.base(epochs=2, train={"hooks": EVERY_THIRD})
+WITH_SAMPLER = cases.base(epochs=2, train={"hooks": EVERY_THIRD})
 RUNS = {  # name -> config, keywords of a run
     "accumulation, warmup by step, best, early stop": (BY_STEP, {}),
     "plateau with a stale metric, early stop by epoch": (BY_EPOCH, {}),
     "two workers": (WORKERS, {}),
+    "a sampler with a generator": (WITH_SAMPLER, {"own_sampler": True}),
+    "a sampler with a generator, two workers": (WORKERS, {"own_sampler": True}),
     "iterable": (STREAM, {"stream": True, "train_iters_per_epoch": 6, "val_iters_per_epoch": 3}),
 }
 
@@ -77,9 +81,19 @@ class Steps(Hook):
         )
 
 
-def play(config: Any, folder: Path, checkpoint: str | None = None, stream: bool = False, **keywords: Any):
+def play(
+    config: Any,
+    folder: Path,
+    checkpoint: str | None = None,
+    stream: bool = False,
+    own_sampler: bool = False,
+    **keywords: Any,
+):
     """Rows, weights and log lines (less the times) of a run, from a checkpoint or from the start."""
     data = cases.StreamData if stream else cases.MapData
+    if own_sampler:
+        drawn = RandomSampler(range(38), replacement=True, generator=torch.Generator().manual_seed(5))
+        keywords["samplers"] = {"train": drawn}
     steps = Steps()
     trainer = build_trainer(
         "trainer",
@@ -282,4 +296,4 @@ def test_fewer_iterations_than_lie_behind_are_refused(tmp_path: Path) -> None:
 def test_states_hold_nothing_that_runs_code(saved: Path) -> None:
     state = files.load(saved / "epoch_1_trainer_state.pth")
     assert sorted(state) == ["lr_scheduler", "meta", "optimizer"]
-    assert state["meta"]["adapter"]["random"].keys() == random_state().keys()
+    assert state["meta"]["adapter"]["random"].keys() == {*random_state(), "samplers"}

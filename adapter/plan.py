@@ -23,6 +23,7 @@ from adapter.schema.field import documented_keys
 from adapter.schema.hook_list import HookPlan, hook_list, section
 from adapter.schema.metric_entries import default_metrics, metric_entries
 from adapter.schema.schedule_length import schedule_length, warmup_length
+from adapter.schema.search import SECTIONS, search_arguments
 from adapter.schema.train import DataLoader
 from adapter.schema.tuners import TUNER_OPTIONS, TUNER_SECTIONS
 
@@ -102,6 +103,8 @@ class Plan:
         loss_scale: Fixed loss scale of 16-mixed, or arguments of ``torch.amp.GradScaler``.
         gradient_checkpointing: Arguments of ``checkpoint_gradients``; None for no such thing.
         fast_dev_run: Iterations of a run that only shows whether everything works; 0 for a run in earnest.
+        lr_find: Arguments of the search for a learning rate; None for no search.
+        scale_batch_size: The same for a batch size.
         profiler: Name of Lightning's profiler, or the name and its arguments; None for none.
         trainer: Arguments for ``lightning.Trainer`` that the config decides.
         warnings: Sentences to print before the run.
@@ -129,6 +132,8 @@ class Plan:
     loss_scale: float | dict[str, Any] = field(default_factory=dict)
     gradient_checkpointing: dict[str, Any] | None = None
     fast_dev_run: int = 0
+    lr_find: dict[str, Any] | None = None
+    scale_batch_size: dict[str, Any] | None = None
     profiler: Any = None
     trainer: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -192,10 +197,18 @@ def make_plan(config: Config, keywords: Mapping[str, Any] | None = None) -> Plan
         if train.get("gradient_checkpointing")
         else None,
         fast_dev_run=trial,
+        lr_find=None if trial else search_arguments(train, "lr_find"),
+        scale_batch_size=None if trial else search_arguments(train, "scale_batch_size"),
         profiler=train.get("profiler"),
         trainer={name: value for name, value in asked_of_lightning.items() if value is not None},
-        warnings=() if trial else (*schedule_length(config, given), *warmup_length(config, given)),
+        warnings=_unsearched(train) if trial else (*schedule_length(config, given), *warmup_length(config, given)),
     )
+
+
+def _unsearched(train: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence for each search that a run of a few iterations does without."""
+    asked = [key for key in SECTIONS if search_arguments(train, key) is not None]
+    return tuple(f"train.{key}: nothing is searched for in a fast_dev_run" for key in asked)
 
 
 def hook_class(name: str) -> type[Hook] | None:

@@ -16,7 +16,6 @@ from torch.utils.data import Sampler
 
 from adapter.components import check_components
 from adapter.config import Config
-from adapter.data.loader import count_batches
 from adapter.data.stream import TrainingStream
 from adapter.dialects import detect
 from adapter.dialects.model_directory import take_directory
@@ -25,7 +24,7 @@ from adapter.failures import shared_failures
 from adapter.hooks.hook import Hook
 from adapter.hooks.swift import SwiftHook
 from adapter.keywords import LIMITS, PLAN_KEYWORDS, check_keywords, unknown_keywords
-from adapter.lightning import engine
+from adapter.lightning import engine, search
 from adapter.lightning.arguments import count_processes, refuse_decided_elsewhere
 from adapter.lightning.module import TrainingModule
 from adapter.lightning.strategies.choice import choose_strategy
@@ -78,6 +77,7 @@ class EpochBasedTrainer(TrainerRuns):
 
     Attributes:
         model: The model.
+        found: What a search before training found, by key of the config.
         optimizer: The optimizer, once training has begun.
         lr_scheduler: The scheduler, once training has begun.
         train_outputs: What the model returned in this iteration.
@@ -145,7 +145,7 @@ class EpochBasedTrainer(TrainerRuns):
             self._take_data(train_dataset, eval_dataset, preprocessor)
         collators = self.get_data_collator(data_collator, bool(kwargs.get("remove_unused_data")))
         self.train_data_collator, self.eval_data_collator = collators
-        self._settle_epochs()
+        self.settle_epochs()
         self._notes = notices(prepared.moves)
         self._warnings = [*self._own_warnings(kwargs), *unread_keys(prepared, self._keywords)]
         self._connect(first)
@@ -174,7 +174,9 @@ class EpochBasedTrainer(TrainerRuns):
         self.tuners = self._read_tuners(efficient_tuners)
         own_evaluation = type(self).evaluate is not EpochBasedTrainer.evaluate
         built = check_components(self.plan, self.optimizers, own_evaluation)
-        self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), count_processes(self))
+        processes = count_processes(self)
+        self.strategy = choose_strategy(self.plan, self.trainer_args.get("strategy"), processes)
+        search.refuse(self, processes)
         first = engine.build_trainer(self)
         self.processes = Processes(first.global_rank, first.world_size)
         self.logger = run_logger(Path(self.work_dir, f"{self.timestamp}.log"), self.is_main_process)
@@ -234,17 +236,6 @@ class EpochBasedTrainer(TrainerRuns):
             self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
         self._check_lengths()
 
-    def _settle_epochs(self) -> None:
-        """As many whole epochs as ``train.num_steps`` iterations need, where nothing else says how many."""
-        steps = self.cfg.safe_get("train.num_steps")
-        if not steps or self.max_epochs or self.train_dataset is None:
-            return
-        per_epoch = self.plan.train_iters_per_epoch or count_batches(
-            self.get_train_dataloader(), "train_iters_per_epoch"
-        )
-        self.cfg.train.max_epochs = -(-steps // per_epoch)
-        self.plan = make_plan(self.cfg, self._keywords)
-
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name, because it is passed as an object or made by a subclass."""
         own, base = type(self), EpochBasedTrainer
@@ -276,6 +267,7 @@ class EpochBasedTrainer(TrainerRuns):
         self.lr_scheduler: Any = None
         self.resumed_from: Mapping[str, Any] | None = None
         self.resumed_pair: Path | None = None
+        self.found: dict[str, Any] = {}
         self.stream = TrainingStream(())
         self.train_dataloader: Any = None
         self.eval_dataloader: Any = None

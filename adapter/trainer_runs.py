@@ -11,20 +11,22 @@ import lightning as L
 
 from adapter.checkpoint import files
 from adapter.checkpoint.hub import without_tokens
-from adapter.checkpoint.resume import restore_moment
+from adapter.checkpoint.resume import found_before, restore_moment
 from adapter.checkpoint.state import save_trainer_state, save_weights
+from adapter.data.loader import count_batches
 from adapter.data.stream import TrainingStream
 from adapter.errors import ConfigError, Problem
 from adapter.failures import shared_failures
 from adapter.hooks.build import build_hook
 from adapter.hooks.load_checkpoint import LoadCheckpointHook
-from adapter.lightning import engine
+from adapter.lightning import engine, search
 from adapter.lightning.interrupts import Interrupts
 from adapter.metrics.build import build_metrics, keep_apart
 from adapter.metrics.metric import Metric, plain
 from adapter.plan import make_plan
 from adapter.prepare import Prepared, located
 from adapter.schema.hook_list import HookPlan
+from adapter.schema.search import put_found
 from adapter.trainer_steps import TrainerSteps
 
 
@@ -37,6 +39,7 @@ class TrainerRuns(TrainerSteps):
         stream: The training data as the run takes them.
         metric_values: What the last evaluation came to; None before one.
         lr_scheduler: The scheduler, once training has begun.
+        found: What a search before training found, by key of the config.
         resumed_from: ``meta`` of the trainer state that the run goes on from, until it does.
     """
 
@@ -45,6 +48,7 @@ class TrainerRuns(TrainerSteps):
     stream: TrainingStream
     metric_values: dict[str, Any] | None
     lr_scheduler: Any
+    found: dict[str, Any]
     resumed_from: Mapping[str, Any] | None
     _keywords: dict[str, Any]
     _notes: list[str]
@@ -95,6 +99,7 @@ class TrainerRuns(TrainerSteps):
         with shared_failures(self.processes):
             self.plan = make_plan(self.cfg, self._keywords)
             with located(self.prepared):
+                self._settle_search()
                 self._engine = trainer or engine.build_trainer(self)
                 self._make_ready()
             self.print_cfg()
@@ -107,6 +112,32 @@ class TrainerRuns(TrainerSteps):
                 self._engine = None
                 if not self.strategy.replaces_parameters:
                     self.model.to(device)  # Lightning leaves it on the CPU
+
+    def _settle_search(self) -> None:
+        """Put the values that the config leaves to a search into it; a run that goes on has those it began with."""
+        if self.plan.lr_find is None and self.plan.scale_batch_size is None:
+            return
+        loading = [hook for hook in self.hooks if isinstance(hook, LoadCheckpointHook) and hook.checkpoint_file]
+        for hook in loading:
+            hook.check(self)
+        before = next((hook.checkpoint_file for hook in loading if hook.load_all_state), None)
+        self.found = search.search(self) if before is None else found_before(before)
+        put_found(self.cfg, self.found)
+        for key, value in self.found.items():
+            self.logger.info("%s: %s, as Lightning's Tuner found%s", key, value, "" if before is None else " before")
+        self.plan = make_plan(self.cfg, self._keywords)
+        self.settle_epochs()
+
+    def settle_epochs(self) -> None:
+        """As many whole epochs as ``train.num_steps`` iterations need, where nothing else says how many."""
+        steps = self.cfg.safe_get("train.num_steps")
+        if not steps or self.max_epochs or self.train_dataset is None or self.plan.scale_batch_size is not None:
+            return
+        per_epoch = self.plan.train_iters_per_epoch or count_batches(
+            self.get_train_dataloader(), "train_iters_per_epoch"
+        )
+        self.cfg.train.max_epochs = -(-steps // per_epoch)
+        self.plan = make_plan(self.cfg, self._keywords)
 
     def _make_ready(self) -> None:
         """Make what training needs: the hooks that step, the optimizer, the loaders; and see that a checkpoint fits."""

@@ -58,12 +58,10 @@ def test_a_run_in_earnest_is_not_shortened(tmp_path: Path) -> None:
     ("changes", "keywords", "text"),
     [
         (
-            {"train__lr_find": True},
             {},
-            r"train\.lr_find: Lightning's Tuner .*\s+fix: .*train\.optimizer\.lr=",
+            {"callbacks": [LearningRateFinder()]},
+            r"callbacks: LearningRateFinder .*\s+fix: use train\.lr_find",
         ),
-        ({"train__scale_batch_size": "power"}, {}, r"train\.scale_batch_size: .*\s+fix: .*batch_size_per_gpu=64"),
-        ({}, {"callbacks": [LearningRateFinder()]}, r"callbacks: LearningRateFinder needs .*\s+fix: use short runs"),
         ({}, {"trainer_args": {"callbacks": BatchSizeFinder()}}, r"callbacks: BatchSizeFinder needs Lightning to make"),
         ({"train__fast_dev_run": -1}, {}, r"train\.fast_dev_run: found -1"),
         ({}, {"fast_dev_run": "yes"}, r"fast_dev_run: found \"yes\".*\s+fix: write true"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adapter.checkpoint import files
 from adapter.checkpoint.files import prefix_of
 from adapter.checkpoint.fit import refuse_other_optimizer
 from adapter.checkpoint.state import numbered_hooks
@@ -45,6 +46,18 @@ def restore(trainer: EpochBasedTrainer, state: Mapping[str, Any], path: Path) ->
         trainer.module.load_loss_scale_state(own.get("loss_scale", {}))
         trainer.metric_values = own["metric_values"]
         trainer._stop_training = own["stop"]
+
+
+def found_before(path: str | Path) -> dict[str, Any]:
+    """What a search found before the run of a checkpoint began, by key of the config; empty when there was none.
+
+    Raises:
+        FileNotFoundError: No such checkpoint.
+        ValueError: It is damaged.
+    """
+    state = files.pair(path)[1]
+    meta = files.load(state, "trainer state", mmap=True).get("meta", {}) if state is not None else {}
+    return dict((meta.get("adapter") or {}).get("found") or {})
 
 
 def restore_moment(trainer: EpochBasedTrainer, meta: Mapping[str, Any]) -> None:

@@ -61,9 +61,9 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
     """``{meta, optimizer, lr_scheduler}``, with the keys the older trainer's loader reads.
 
     ``epoch``, ``iter`` and ``inner_iter`` say where to go on. ``meta.adapter`` holds what only this package knows: its
-    version, the optimizer's class, the hooks' states, the random states, gradients that have not led to a step yet,
-    the loss scaler, the log buffer, the last evaluation, and whether a hook has asked to stop. Of several processes,
-    which all call this, ``others`` has the rest's own part of it, by rank from 1.
+    version, the optimizer's class, what a search found before the run, the hooks' states, the random states, gradients
+    that have not led to a step yet, the loss scaler, the log buffer, the last evaluation, and whether a hook has asked
+    to stop. Of several processes, which all call this, ``others`` has the rest's own part of it, by rank from 1.
 
     Raises:
         TypeError: A hook, a metric, the log, the schedule or a group of the optimizer's parameters holds what could not
@@ -83,6 +83,7 @@ def trainer_state(trainer: EpochBasedTrainer, prefix: Path) -> dict[str, Any]:
                 "version": package_version(),
                 "saved": time.time(),
                 "optimizer": class_names(trainer.optimizer),
+                "found": trainer.found,
                 "hooks": hook_states(trainer),
                 **own,
                 "others": everybody[1:],

@@ -55,11 +55,9 @@ class OptimizerHook(Hook):
         stepping = self.is_step(trainer)
         outputs = trainer.train_outputs
         for key in self.loss_keys:
-            if key not in outputs:
-                found = f"the model's output has no '{key}' to train on; it has: {', '.join(map(str, outputs))}"
-                raise MissingEntryError(Problem("train.optimizer.options.loss_keys", found))
+            loss = self.loss_of(outputs, key)
             if self.cumulative_iters > 1:
-                outputs[key] = outputs[key] / self.cumulative_iters
+                outputs[key] = loss / self.cumulative_iters
             last = key == self.loss_keys[-1]
             try:
                 trainer.backward(outputs[key], synchronize=stepping and last, retain_graph=not last)
@@ -68,6 +66,18 @@ class OptimizerHook(Hook):
                 raise
         if stepping:
             trainer.optimizer_step(self.grad_clip)
+
+    @staticmethod
+    def loss_of(outputs: Mapping[str, Any], key: str) -> Any:
+        """A loss among the model's outputs.
+
+        Raises:
+            MissingEntryError: It is not there; says what is.
+        """
+        if key not in outputs:
+            found = f"the model's output has no '{key}' to train on; it has: {', '.join(map(str, outputs))}"
+            raise MissingEntryError(Problem("train.optimizer.options.loss_keys", found))
+        return outputs[key]
 
     def is_step(self, trainer: EpochBasedTrainer) -> bool:
         """Whether the optimizer steps in this iteration."""

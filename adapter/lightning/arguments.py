@@ -32,8 +32,8 @@ DECIDED_ELSEWHERE = {
 }
 
 TUNERS = {
-    LearningRateFinder: "short runs with several train.optimizer.lr",
-    BatchSizeFinder: "short runs with several train.dataloader.batch_size_per_gpu",
+    LearningRateFinder: "train.lr_find",
+    BatchSizeFinder: "train.scale_batch_size",
 }
 
 

@@ -17,6 +17,7 @@ from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, R
 from adapter.schema.check import is_placeholder
 from adapter.schema.hook_list import HookPlan, hook_list, section
 from adapter.schema.metric_entries import default_metrics, metric_entries
+from adapter.schema.search import search_problems
 from adapter.schema.tuners import TUNER_SECTIONS
 
 Settings = Mapping[str, Any]
@@ -26,10 +27,6 @@ ADDED_BY = {"TorchAMPOptimizerHook": "use_fp16", "DDPHook": "launcher"}  # keywo
 FOLLOWERS = ("BestCkptSaverHook", "EarlyStopHook", "PlateauLrSchedulerHook")
 STRATEGY_HOOKS = ("DeepspeedHook", "DeepSpeedHook", "MegatronHook", "FSDPHook")
 SHARDS_WHAT_SPLITS_LEAVE = {"MegatronHook", "FSDPHook"}  # the one pair that goes together
-TUNED = (  # what Lightning's Tuner would find -> the key that it sets, a value of it
-    ("lr_find", "train.optimizer.lr", "1e-4"),
-    ("scale_batch_size", "train.dataloader.batch_size_per_gpu", "64"),
-)
 STEPPING_HOOKS = {  # hooks that training adds by itself, and where another is put in their place
     "OptimizerHook": "train.optimizer_hook",
     "NoneOptimizerHook": "train.optimizer_hook",
@@ -187,14 +184,10 @@ def one_tuner_section(config: Settings, keywords: Settings) -> Iterator[Problem]
         yield Problem(given[1], f"{given[0]} is given, too, and is the same section", fix="keep one of them")
 
 
-def lightning_tunes_nothing(config: Settings, keywords: Settings) -> Iterator[Problem]:
-    """Lightning's Tuner trains a LightningModule that leaves the steps to Lightning; here a hook makes them."""
-    train = section(config, "train")
-    for key, option, example in TUNED:
-        if train.get(key):
-            found = "Lightning's Tuner cannot do it here, where hooks step the optimizer and count the iterations"
-            fix = f"try values: adapter fit CONFIG {option}={example} train.fast_dev_run=100 --work-dir runs/{example}"
-            yield Problem(f"train.{key}", found, fix=f"{fix}; adapter plot compares the runs")
+def lightning_can_search(config: Settings, keywords: Settings) -> Iterator[Problem]:
+    """Lightning's Tuner needs steps that Lightning can make, on an optimizer that it can make."""
+    in_code = any(each is not None for each in keywords.get("optimizers") or ())
+    yield from search_problems(section(config, "train"), hook_list(config, keywords), in_code)
 
 
 def values_are_filled_in(config: Settings, keywords: Settings) -> Iterator[Problem]:
@@ -218,7 +211,7 @@ RULES: tuple[Rule, ...] = (
     metrics_are_followed,
     metrics_are_given,
     one_tuner_section,
-    lightning_tunes_nothing,
+    lightning_can_search,
     values_are_filled_in,
 )
 

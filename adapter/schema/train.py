@@ -15,6 +15,7 @@ from adapter.schema.hooks import (
     OptimizerArguments,
     SaverArguments,
 )
+from adapter.schema.search import MODES, LrFind, ScaleBatchSize
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +162,22 @@ class Train:
             target="Trainer: limits",
         ),
     ] = False
+    lr_find: Annotated[
+        bool | LrFind | None,
+        Doc(
+            "Find a learning rate before the run, by Lightning's Tuner, in place of train.optimizer.lr.",
+            target="Tuner: lr_find",
+        ),
+    ] = None
+    scale_batch_size: Annotated[
+        bool | str | ScaleBatchSize | None,
+        Doc(
+            "Find the largest batch size that memory allows, by Lightning's Tuner, in place of "
+            "train.dataloader.batch_size_per_gpu.",
+            choices=MODES,
+            target="Tuner: scale_batch_size",
+        ),
+    ] = None
     profiler: Annotated[
         str | dict | None,
         Doc("Measure where time goes: simple, advanced, pytorch; or {type: simple, ...}.", target="Trainer: profiler"),

@@ -20,7 +20,7 @@ from adapter.hooks.hook import Hook
 from adapter.hooks.priority import Priority, get_priority
 from adapter.registry import HOOKS
 from adapter.schema.field import documented_keys
-from adapter.schema.hook_list import HookPlan, hook_list, section
+from adapter.schema.hook_list import AMP_HOOKS, HookPlan, hook_list, section
 from adapter.schema.metric_entries import default_metrics, metric_entries
 from adapter.schema.schedule_length import schedule_length, warmup_length
 from adapter.schema.search import SECTIONS, search_arguments
@@ -319,6 +319,12 @@ def _precision(hooks: tuple[HookPlan, ...]) -> str:
         if hook.key == "train.optimizer_hook" and "precision" in hook.args:
             return str(hook.args["precision"])
     return "32-true"
+
+
+def precision_key(plan: Plan) -> str:
+    """Where a config asks for the number format of its run; the constructor's keyword when it does not."""
+    asking = (hook for hook in plan.hooks if hook.type in AMP_HOOKS or "precision" in hook.args)
+    return next((hook.key for hook in asking if hook.key), "use_fp16")
 
 
 def _loss_scale(hooks: tuple[HookPlan, ...]) -> float | dict[str, Any]:

@@ -77,6 +77,8 @@ def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, 
     if is_run:
         documented, moves = run.to_documented(config)
         return Prepared(config, documented, tuple(moves))
+    if options:
+        modelscope.put_default_hooks_last(config, original)
     return Prepared(original, config, (*modelscope.move_old_keys(config, original), *take_directory(config)))
 
 

@@ -32,7 +32,7 @@ from adapter.metrics.metric import Metric
 from adapter.models.directory import config_in, model_directory, named_directory
 from adapter.models.gradient_checkpointing import checkpoint_gradients
 from adapter.models.modelscope_model import built_by_transformers, directory_of
-from adapter.plan import check_writable, make_plan, settle_work_dir
+from adapter.plan import TunersPlan, check_writable, make_plan, settle_work_dir
 from adapter.prepare import Prepared, check, load, located, prepare, refuse_untrusted, unread_keys
 from adapter.processes import Processes
 from adapter.registry import TRAINERS
@@ -172,6 +172,7 @@ class EpochBasedTrainer(TrainerRuns):
         """
         self.plan = make_plan(self.cfg, self._keywords)
         self.tuners = self._read_tuners(efficient_tuners)
+        self.tuners_key = TunersPlan.key if efficient_tuners is not None else self.plan.tuners.key
         own_evaluation = type(self).evaluate is not EpochBasedTrainer.evaluate
         built = check_components(self.plan, self.optimizers, own_evaluation)
         processes = count_processes(self)

@@ -45,6 +45,7 @@ class TrainerParts(BaseTrainer):
         model_dir: Local model directory; None for a model passed as an object or built from the config.
         labels: Every label of the data; None when neither the config nor the task asks for any.
         tuners: Name to config of each adapter on the model; empty without any.
+        tuners_key: Where they are described, named in errors.
         optimizers: Optimizer and scheduler passed in code, None each when the config's are to be built.
         data_of_config: Whether the training data are those of the config, rather than passed as an object.
         train_dataset: Training data; None when there are none.
@@ -61,6 +62,7 @@ class TrainerParts(BaseTrainer):
     optimizers: tuple[Any, Any]
     labels: Labels | None
     tuners: Tuners
+    tuners_key: str
     cfg_modify_fn: Callable[[Config], Any] | None
     data_of_config: bool
     train_dataset: Any
@@ -152,7 +154,7 @@ class TrainerParts(BaseTrainer):
 
     def tune_module(self, efficient_tuners: Tuners) -> None:
         """Put adapters into the model, or the model into them."""
-        self.model = add_tuners(self.model, efficient_tuners)
+        self.model = add_tuners(self.model, efficient_tuners, self.tuners_key)
 
     def get_preprocessors(self, preprocessor: Any) -> tuple[Any, Any]:
         """The preprocessors for training and for evaluation."""

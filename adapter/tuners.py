@@ -48,10 +48,15 @@ def is_peft(config: Any) -> bool:
     return isinstance(config, PeftConfig)
 
 
-def add_tuners(model: nn.Module, tuners: Tuners) -> nn.Module:
+def add_tuners(model: nn.Module, tuners: Tuners, key: str = KEY) -> nn.Module:
     """The model with the adapters in it; only they, and what their configs name, are trained.
 
     peft's layers are put into the model, which keeps its class and ``forward``; prompts and ms-swift's tuners wrap it.
+
+    Args:
+        model: The model.
+        tuners: The adapters, by name.
+        key: Where they are described, named in errors.
 
     Raises:
         ConfigError: The adapters do not fit the model.
@@ -63,7 +68,7 @@ def add_tuners(model: nn.Module, tuners: Tuners) -> nn.Module:
             return Swift.prepare_model(model, tuners if len(tuners) > 1 else next(iter(tuners.values())))
         return _add_peft(model, tuners)
     except (ValueError, TypeError, KeyError, AttributeError, ImportError) as error:
-        raise ConfigError(Problem(KEY, f"they do not fit {type(model).__name__}: {error}")) from error
+        raise ConfigError(Problem(key, f"they do not fit {type(model).__name__}: {error}")) from error
 
 
 def check_merge(tuners: Tuners, key: str) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from adapter import Config
+from adapter.errors import Problem
 from adapter.prepare import load, prepare, refuse_untrusted
+from adapter.schema import where_written
 from tests.small_runs import build, settings
 
 LAYERS = ("default", "file", "cfg_modify_fn", "cfg_options", "keyword")
@@ -62,6 +64,24 @@ def test_defaults_then_changes_in_code_then_options_then_old_keys_move() -> None
         }
     }
     assert {move.to for move in prepared.moves if move.fate == "moved"} == {"train.logging", "train.checkpoint.period"}
+
+
+@pytest.mark.parametrize(
+    ("written", "options", "numbers"),
+    [
+        ([], {"train.hooks": [{"type": "A"}, {"type": "B"}]}, {"A": 0, "B": 1}),
+        ([{"type": "A"}], {"train.hooks": [{"type": "B"}]}, {"A": 0, "B": 1}),
+        ([{"type": "TextLoggerHook"}, {"type": "A"}], {"train.hooks.A.x": 1}, {"A": 1}),
+        ([{"type": "A"}], {"train.hooks": [{"type": "IterTimerHook"}]}, {"A": 0, "IterTimerHook": 1}),
+    ],
+)
+def test_a_hook_has_the_number_that_it_has_for_the_user(written: Any, options: Any, numbers: dict[str, int]) -> None:
+    """Wherever it is written, its problem is found there: the default hooks come after it."""
+    prepared = prepare(Config({"train": {"hooks": written}}), options=options)
+    for name, number in numbers.items():
+        (at,) = (i for i, hook in enumerate(prepared.config.train.hooks) if hook.type == name)
+        problem = Problem(f"train.hooks[{at}].type", "is here")
+        assert where_written(problem, prepared.original, prepared.moves).key == f"train.hooks[{number}].type"
 
 
 def test_preparing_leaves_the_config_as_it_was_and_keeps_what_the_user_wrote() -> None:

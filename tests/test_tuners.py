@@ -208,6 +208,12 @@ def test_what_cannot_be_is_refused(given: Any, text: str, tmp_path: Path) -> Non
     assert not (tmp_path / "work").exists()
 
 
+def test_the_key_that_describes_adapters_is_the_one_that_is_named(tmp_path: Path) -> None:
+    config = {**settings(), "tuners": {"type": "lora", "target_modules": ["absent"]}}
+    with pytest.raises(ConfigError, match=r"  tuners: they do not fit TinyNet"):
+        build(tmp_path, config)
+
+
 def test_without_peft_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"'lora' needs the package peft\s+fix: pip install 'ms-lightning-adapter"):

@@ -110,7 +110,8 @@ def pair(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
     weights = given if given.suffix in (".bin", ".safetensors") else given.with_name(name + WEIGHTS_SUFFIX)
     state = given.with_name(name + STATE_SUFFIX)
     if not weights.is_file():
-        raise FileNotFoundError(f"no checkpoint at '{path}': '{weights}' does not exist")
+        lacking = "" if weights == given else f": '{weights}' does not exist"
+        raise FileNotFoundError(f"no checkpoint at '{path}'{lacking}")
     return weights, state if state.is_file() and weights.suffix == WEIGHTS_SUFFIX else None
 
 

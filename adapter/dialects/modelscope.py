@@ -40,6 +40,21 @@ def merge_default_hooks(config: Config) -> None:
     train["hooks"] = hooks
 
 
+def put_default_hooks_last(config: Config, original: Config) -> None:
+    """Put the default hooks behind those that options add to the list, in place.
+
+    Each hook of the user's then has the number it has for the user, whom errors tell it. When it runs does not change.
+
+    Args:
+        config: After ``merge_default_hooks`` and the options.
+        original: What the user wrote, with the options.
+    """
+    hooks, written = config.safe_get("train.hooks"), original.safe_get("train.hooks")
+    if isinstance(hooks, list) and isinstance(written, list):
+        added = {default["type"] for default in DEFAULT_HOOKS} - {_type_of(hook) for hook in written}
+        hooks.sort(key=lambda hook: _type_of(hook) in added)
+
+
 def move_old_keys(config: Config, original: Config | None = None) -> list[Move]:
     """Move old spellings to the documented keys, in place; says what became of each.
 

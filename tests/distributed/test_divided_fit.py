@@ -128,11 +128,11 @@ def alone_from_shards(config: Path, expected: dict[str, torch.Tensor]) -> None:
         ("tensor", {"megatron.tensor_parallel_plan": {"hiden.0": "colwise"}}, ["--trainer.devices=2"], "'hidden.0'"),
         ("tensor", {"megatron.tensor_parallel_plan": None}, ["--trainer.devices=2"], "tensor_parallel_plan: not given"),
         ("tensor", {"megatron.tensor_model_parallel_size": "two"}, ["--trainer.devices=2"], "an integer of 1 or more"),
-        ("fsdp", {"train.hooks": [{"type": "FSDPHook", "wrap_classes": "Liner"}]}, ["--trainer.devices=2"], "'Linear'"),
+        ("fsdp", {"train.hooks": [{"type": "FSDPHook", "wrap_classes": "Liner"}]}, [], "hooks[0].wrap_classes: the"),
         ("fsdp", {"train.hooks": [{"type": "FSDPHook", "mixed_precision": "bf16"}]}, [], "bfloat16, float16, float32"),
         ("fsdp", {"train.hooks": [{"type": "FSDPHook", "min_params": -1}]}, [], "an integer of 0 or more"),
         ("fsdp", {"train.hooks": [{"type": "FSDPHook"}, {"type": "DeepspeedHook"}]}, [], "DeepspeedHook"),
-        ("fsdp", {"train.use_fp16": True}, ["--trainer.devices=2"], "16-mixed"),
+        ("fsdp", {"train.use_fp16": True}, ["--trainer.devices=2"], "train.use_fp16: 16-mixed"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_before_any_process_starts(

@@ -17,7 +17,7 @@ from adapter.errors import ConfigError, Problem
 from adapter.lightning.arguments import count_processes, lightning_arguments
 from adapter.lightning.strategies import deepspeed_config as settings
 from adapter.lightning.strategies.strategy import RunStrategy
-from adapter.plan import Plan
+from adapter.plan import Plan, precision_key
 from adapter.registry import STRATEGIES
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class DeepSpeed(RunStrategy):
         precision = str(owner.trainer_args.get("precision") or self.precision(owner))
         if on_cpu(owner) and precision.startswith("16"):
             found = f"found {precision}, which DeepSpeed does not run on CPUs"
-            raise ConfigError(Problem("precision", found, "32-true, bf16-mixed, bf16-true"))
+            raise ConfigError(Problem(self._precision_key(owner), found, "32-true, bf16-mixed, bf16-true"))
         settings.precision_of(self._written(), precision, self.key)
         config, _ = self.config(count_processes(owner))
         settings.set_precision(config, precision)
@@ -130,6 +130,12 @@ class DeepSpeed(RunStrategy):
         from adapter.lightning.strategies.deepspeed_engine import EngineStrategy
 
         return EngineStrategy(self, owner, config)
+
+    def _precision_key(self, owner: EpochBasedTrainer) -> str:
+        """Who asks for 16 bits: the user's arguments for Lightning, the run's config, or DeepSpeed's."""
+        if owner.trainer_args.get("precision"):
+            return "trainer.precision"
+        return precision_key(self.plan) if self.plan.precision.startswith("16") else f"{self.key}.fp16"
 
     def take(self, engine: Any, schedule: Any) -> None:
         """Keep an engine that has just been made, and let it step its schedule, which Lightning has taken out."""

@@ -27,6 +27,7 @@ class Sharding:
         cpu_offload: Keep parameters, gradients and optimizer state in main memory.
         reshard_after_forward: Free a unit's gathered parameters between its forward and its backward pass; None
             leaves it to torch, which does so for every unit but the model itself.
+        key: Where the config asks for it, named in errors.
     """
 
     wrap_classes: tuple[str, ...] = ()
@@ -34,6 +35,7 @@ class Sharding:
     mixed_precision: dict[str, Any] | None = None
     cpu_offload: bool = False
     reshard_after_forward: bool | None = None
+    key: str = "FSDPHook"
 
     def apply(self, model: nn.Module, mesh: DeviceMesh) -> None:
         """Shard a model in place, innermost units first.
@@ -68,7 +70,7 @@ class Sharding:
             by_name.setdefault(type(module).__name__, []).append(module)
         unknown = [name for name in self.wrap_classes if name not in by_name]
         if unknown:
-            raise ConfigError([_no_such_class(name, by_name) for name in unknown])
+            raise ConfigError([_no_such_class(f"{self.key}.wrap_classes", name, by_name) for name in unknown])
         chosen = {id(module) for name in self.wrap_classes for module in by_name[name]}
         if self.min_params:
             chosen |= {id(module) for module in _large(model, self.min_params)}
@@ -104,9 +106,9 @@ def _keeps_to_itself(module: nn.Module, uses: Counter[int]) -> bool:
     return all(uses[key] == count for key, count in within.items())
 
 
-def _no_such_class(name: str, known: Sequence[str] | dict[str, Any]) -> Problem:
+def _no_such_class(key: str, name: str, known: Sequence[str] | dict[str, Any]) -> Problem:
     return Problem(
-        "wrap_classes",
+        key,
         f"the model has no module of class '{name}'",
         allowed=", ".join(sorted(known)),
         nearest=nearest(name, known),

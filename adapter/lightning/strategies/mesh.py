@@ -20,6 +20,8 @@ from adapter.hooks.fsdp import FSDPHook
 from adapter.lightning.strategies.fully_shard import Sharding
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.optim.clip import clip_gradients
+from adapter.plan import precision_key
+from adapter.schema.hook_list import HookPlan
 
 if TYPE_CHECKING:
     from adapter.plan import Plan
@@ -46,8 +48,8 @@ class MeshStrategy(RunStrategy):
         super().__init__(plan, given)
         self.mesh: DeviceMesh | None = None
         self.tensor_size = 1
-        arguments = next((hook.args for hook in plan.hooks if hook.type == "FSDPHook"), {})
-        self.sharding = Sharding(**vars(FSDPHook(**arguments)))
+        asking = next((hook for hook in plan.hooks if hook.type == "FSDPHook"), HookPlan("FSDPHook", key="FSDPHook"))
+        self.sharding = Sharding(**vars(FSDPHook(**asking.args)), key=asking.key)
 
     @classmethod
     def accepts(cls, asked: Strategy | str) -> bool:
@@ -65,7 +67,9 @@ class MeshStrategy(RunStrategy):
         """Loss scaling does not look for overflows on the other processes."""
         if self.plan.precision == "16-mixed":
             found = "16-mixed scales losses, which does not go with a model that is divided among processes"
-            yield Problem("precision", found, "bf16-mixed, bf16-true, 16-true, 32-true", fix="use bf16-mixed")
+            yield Problem(
+                precision_key(self.plan), found, "bf16-mixed, bf16-true, 16-true, 32-true", fix="use bf16-mixed"
+            )
 
     def make(self, owner: EpochBasedTrainer) -> Strategy:
         """Lightning's ModelParallelStrategy over this mesh."""

@@ -81,8 +81,8 @@ def test_nothing_is_written_for_a_run_that_is_refused(tmp_path):
             "bf16-mixed",
             "bf16.enabled: found False, but the run's precision is bf16-mixed",
         ),
-        ({}, "16-mixed", "precision: found 16-mixed, which DeepSpeed does not run on CPUs"),
-        ({"fp16": {"enabled": True}}, None, "precision: found 16-mixed, which DeepSpeed does not run on CPUs"),
+        ({}, "16-mixed", "trainer.precision: found 16-mixed, which DeepSpeed does not run on CPUs"),
+        ({"fp16": {"enabled": True}}, None, r"\]\.config\.fp16: found 16-mixed, which DeepSpeed does not run on CPUs"),
     ],
 )
 def test_a_precision_that_cannot_be_is_refused(section, precision, said, tmp_path):

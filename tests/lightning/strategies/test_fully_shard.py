@@ -45,8 +45,8 @@ def test_units(model, sharding, names):
 
 
 def test_units_refuses_a_class_the_model_has_none_of():
-    with pytest.raises(ConfigError, match="no module of class 'Blok'") as refused:
-        Sharding(wrap_classes=("Blok",)).units(Model())
+    with pytest.raises(ConfigError, match=r"here\.wrap_classes: the model has no module of class 'Blok'") as refused:
+        Sharding(wrap_classes=("Blok",), key="here").units(Model())
     assert refused.value.problems[0].nearest == "Block"
 
 

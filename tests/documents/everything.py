@@ -1,4 +1,4 @@
-"""Imports what commands use, so that the processes made from this one have it already."""
+"""Imports what commands use, and finds the names of configs, for the processes that are made from this one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import lightning.pytorch.cli  # noqa: F401
 import pandas  # noqa: F401
 import torchmetrics  # noqa: F401
 
-import adapter
+import adapter.registry
 
 HEAVY = ("adapter.drop_in", "adapter.__main__")  # act when they are imported
 
@@ -23,3 +23,7 @@ for _module in pkgutil.walk_packages(adapter.__path__, "adapter."):
     if _module.name not in HEAVY:
         with contextlib.suppress(ImportError):
             importlib.import_module(_module.name)
+
+for _registry in vars(adapter.registry).values():
+    if isinstance(_registry, adapter.registry.Registry):
+        _registry.names()  # reads the files of whole libraries, once a process

@@ -56,7 +56,7 @@ def test_a_long_line_is_shown_around_the_error():
         json_text.read('{"k": [' + "1, " * 500 + "]}")
     *_, shown, pointer, _fix = str(caught.value).split("\n")
     assert len(shown) < 120
-    assert shown[pointer.index("^")] == "]"
+    assert shown[pointer.index("^")] in ",]"  # from 3.13 on Python points to the comma, not to what follows it
 
 
 def test_nesting_is_limited():

@@ -57,7 +57,7 @@ def test_a_wrong_scheduler_is_refused(optimizer, component, key, told):
     ("name", "args", "key", "told"),
     [
         ("StepLR", {"step_size": "x"}, "", "StepLR refuses its arguments: unsupported operand type(s) for %"),
-        ("StepLR", {"step_size": 0}, "", "StepLR refuses its arguments: integer modulo by zero"),
+        ("StepLR", {"step_size": 0}, "", "modulo by zero"),
         ("StepLR", {"step_size": 1, "last_epoch": 5}, "", "refuses its arguments: param 'initial_lr' is not specified"),
         ("OneCycleLR", {"max_lr": 0.1}, "", "You must define either total_steps OR (epochs AND steps_per_epoch)"),
         ("LambdaLR", {"lr_lambda": "x"}, "", "LambdaLR refuses its arguments: 'str' object is not callable"),

@@ -31,7 +31,8 @@ def refused_by_name(path: Path) -> Iterator[None]:
     except WriteError:
         raise
     except OSError as error:
-        if error.filename and Path(error.filename).parent not in (path.parent, *path.parent.parents):
+        place = Path(os.path.abspath(path)).parent
+        if error.filename and Path(os.path.abspath(error.filename)).parent not in (place, *place.parents):
             raise  # of another file, which was read for this one
         raise WriteError(f"cannot write '{path}': {error.strerror or error}") from error
 
@@ -41,13 +42,17 @@ def written_aside(path: Path) -> Iterator[IO[bytes]]:
     """A file opened beside ``path`` that takes its place, whole, when the block ends without an error.
 
     A process killed at any moment leaves the earlier file, or the new one, never a part. Whether it survives the death
-    of the machine, too, is up to ``flush.sync``.
+    of the machine, too, is up to ``flush.sync``. What is no file on a disk (``/dev/stdout``, a pipe) is written to.
 
     Raises:
         WriteError: The disk is full, or the place cannot be written to.
     """
     with refused_by_name(path):
-        yield from _aside(path)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as stream:
+                yield stream
+        else:
+            yield from _aside(path)
 
 
 def _aside(path: Path) -> Iterator[IO[bytes]]:

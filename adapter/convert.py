@@ -57,7 +57,7 @@ def lightning_file(prepared: Prepared, seed: int | None, imports: list[str], tru
         seed: Of every random number generator; None for ``run.seed``, else 42.
         imports: Modules or Python files that register the user's own classes.
         trust: Allow code that the config names.
-        base_dir: Folder that relative paths of the data start from.
+        base_dir: Folder that relative paths of the data start from, as seen from the file's.
 
     Raises:
         ConfigError: Every value that a file cannot hold, or LightningCLI would make something else of.
@@ -74,7 +74,7 @@ def lightning_file(prepared: Prepared, seed: int | None, imports: list[str], tru
         model["imports"] = imports
     if trust:
         model["trust_remote_code"] = True
-    if base_dir != "." and not is_run:
+    if not is_run:
         data["base_dir"] = base_dir
     document = {
         "seed_everything": settings(original).get("seed", DEFAULT_SEED) if seed is None else seed,

@@ -35,8 +35,8 @@ def read_curves(folder: Path) -> dict[str, Curve]:
     elif (folder / "log.txt").is_file():
         points = list(_phase_points(folder / "log.txt"))
     else:
-        found = "holds no *.log.json and no log.txt" if folder.is_dir() else "is no folder"
-        raise ConfigError(Problem("", f"'{folder}' {found}", fix="name the work directory of a run", kind="file"))
+        found = "no *.log.json and no log.txt in it" if folder.is_dir() else "no such folder"
+        raise ConfigError(Problem("", found, fix="name the work directory of a run", kind="file"), str(folder))
     curves: defaultdict[str, dict[float, float]] = defaultdict(dict)
     for name, epochs, value in points:
         curves[name][epochs] = value

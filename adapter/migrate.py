@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from adapter.config import Config
 from adapter.config.round_trip import rewritten
+from adapter.config.writing import WRITERS, to_text
 from adapter.dialects import detect, easycv, modelscope
 from adapter.dialects.move import Move, notices
 from adapter.errors import ConfigError, Problem
@@ -31,16 +32,20 @@ class Migration:
         return notices(self.moves)
 
 
-def migrate(path: str | os.PathLike[str]) -> Migration:
+def migrate(path: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Migration:
     """Move a file's old keys (hooks in the list, complete hooks beside their section, flat ones) to today's.
 
     Default hooks are not written into it. A file without old keys stays as it is, and so does a ``run:`` config: both
     of the spellings that some of its keys have are today's.
 
+    Args:
+        path: The file.
+        out: What the new one will be called; with another suffix it is written anew in that format. None for the same.
+
     Raises:
         ConfigError: The file cannot be read, or is of a kind that is not rewritten.
     """
-    suffix = os.path.splitext(path)[1]
+    suffix = os.path.splitext(path)[1].lower()
     if suffix == ".py":
         found = "a Python file computes its values, so there is no text to rewrite"
         raise ConfigError(Problem("", found, fix="write its values as YAML, then migrate that", kind="file"), str(path))
@@ -48,6 +53,9 @@ def migrate(path: str | os.PathLike[str]) -> Migration:
     moves = [] if detect(config) == "run" else _move(config)
     moved = {move.key: move.to for move in moves}
     text = rewritten(config.text, suffix, config, moved) if moves else config.text
+    wanted = os.path.splitext(out)[1].lower() if out is not None else suffix
+    if wanted and (wanted not in WRITERS or (wanted == ".json") != (suffix == ".json")):
+        text, suffix = to_text(config, wanted), wanted
     if Config.from_string(text, suffix) != config:
         raise AssertionError(f"'{path}' does not read back as what was written; nothing was changed")
     return Migration(text, tuple(moves))

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -130,21 +131,29 @@ def explain(request: Request) -> Explanation:
     return explain_plan(prepare(config, options=request.overrides), request.strict)
 
 
-def convert(request: Request) -> str:
+def convert(request: Request, out: str | None = None) -> str:
     """A config file as the text of a LightningCLI file.
+
+    Args:
+        request: The config.
+        out: Where the text will be; a file in the current folder by default.
 
     Raises:
         ConfigError: The config cannot be run as written, or holds what such a file cannot.
     """
     from adapter.convert import lightning_file
 
+    if out is not None and Path(out).suffix.lower() == ".json":
+        raise ConfigError(
+            Problem("--out", f"'{out}' is named as JSON", fix="name it .yaml: a LightningCLI file is YAML")
+        )
     config = load(request.path, request.trust_remote_code)
     imports = [*request.imports, *declared_imports(config, request.trust_remote_code)]
     import_user_code(imports)
     prepared = prepare(config, options=request.overrides)
     check(prepared, strict=request.strict)
-    folder = Path(config.filename or request.path).parent
-    return lightning_file(prepared, request.seed, imports, request.trust_remote_code, str(folder))
+    base_dir = os.path.relpath(Path(config.filename or request.path).parent, Path(out or ".").parent)
+    return lightning_file(prepared, request.seed, imports, request.trust_remote_code, base_dir)
 
 
 def build(request: Request) -> EpochBasedTrainer:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
-from adapter.aside import remove_parts, write_text, written_aside
+import pytest
+
+from adapter.aside import WriteError, remove_parts, write_text, written_aside
 from tests.conftest import ROOT
 
 
@@ -13,6 +17,26 @@ def test_nothing_is_at_the_path_until_all_is_written(tmp_path):
         file.write(b"half")
         assert not path.exists()
     assert path.read_bytes() == b"half"
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_what_cannot_be_written_is_named(relative, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    path = Path("folder") if relative else tmp_path / "folder"
+    with pytest.raises(WriteError, match=f"^cannot write '{path}': "):
+        write_text("text", path)
+    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+
+
+def test_what_is_no_file_is_written_to(tmp_path):
+    """As root, a rename would put a file in the place of a device."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    write_text("text", pipe)
+    assert reader.communicate(timeout=60) == ("text", None)
+    assert pipe.is_fifo()
 
 
 def test_write_text(tmp_path):

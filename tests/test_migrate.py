@@ -213,3 +213,30 @@ def test_the_command_writes_over_the_file_itself(tmp_path, capsys):
     assert path.read_text() == NEW
     assert main(["migrate", str(path), "-o", str(path)]) == 0
     assert "nothing to move" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "out"), [("a.yaml", "b.json"), ("a.json", "b.yaml"), ("a.json", "b.json")])
+def test_the_new_file_is_of_the_kind_its_name_says(name, out, tmp_path, capsys):
+    old = {"train": {"hooks": [{"type": "CheckpointHook", "interval": 2}], "max_epochs": 1}, "model": {"type": "x"}}
+    Config(old).dump(tmp_path / name)
+    assert main(["migrate", str(tmp_path / name), "-o", str(tmp_path / out)]) == 0
+    text = (tmp_path / out).read_text()
+    assert text.startswith("{") == out.endswith(".json")
+    assert Config.from_file(tmp_path / out) == Config.from_string(
+        migrate(tmp_path / name).text, f".{name.rpartition('.')[2]}"
+    )
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path, capsys):
+    Config({"train": {}}).dump(tmp_path / "a.yaml")
+    assert main(["migrate", str(tmp_path / "a.yaml"), "-o", str(tmp_path / "b.toml")]) == 2
+    assert "cannot write a config as '.toml'" in capsys.readouterr().err
+    assert not (tmp_path / "b.toml").exists()
+
+
+@pytest.mark.parametrize("command", ["migrate", "convert", "plot"])
+def test_a_folder_is_no_file_to_write(command, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([command, "config.yaml", "-o", str(tmp_path)])
+    assert stop.value.code == 2
+    assert f"'{tmp_path}' is a folder; name a file" in capsys.readouterr().err

@@ -43,6 +43,17 @@ def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="make unknown keys an error")
 
 
+def file_to_write(path: str) -> str:
+    """Type of an argument that names a file to write.
+
+    Raises:
+        ArgumentTypeError: It is a folder.
+    """
+    if os.path.isdir(path):
+        raise argparse.ArgumentTypeError(f"'{path}' is a folder; name a file")
+    return path
+
+
 def add_import_argument(parser: argparse.ArgumentParser) -> None:
     """The user's own code."""
     parser.add_argument(

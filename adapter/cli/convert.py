@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from adapter.cli.arguments import add_config_arguments, file_request
+from adapter.cli.arguments import add_config_arguments, file_request, file_to_write
 
 EXAMPLE = """  adapter convert configs/quickstart.yaml -o lightning.yaml
   adapter lightning fit --config lightning.yaml"""
@@ -15,7 +15,7 @@ EXAMPLE = """  adapter convert configs/quickstart.yaml -o lightning.yaml
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``adapter convert``."""
     add_config_arguments(parser)
-    parser.add_argument("-o", "--out", metavar="FILE", help="where to write it (default: print it)")
+    parser.add_argument("-o", "--out", metavar="FILE", type=file_to_write, help="where to write it (default: print it)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     from adapter import pipeline
     from adapter.aside import write_text
 
-    text = pipeline.convert(file_request(args))
+    text = pipeline.convert(file_request(args), args.out)
     if args.out:
         write_text(text, Path(args.out))
     else:

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from adapter.cli.arguments import file_to_write
+
 EXAMPLE = """  adapter migrate configuration.json
   adapter migrate old.yaml -o new.yaml"""
 
@@ -13,7 +15,13 @@ EXAMPLE = """  adapter migrate configuration.json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``adapter migrate``."""
     parser.add_argument("config", metavar="CONFIG", help="configuration file: .json or .yaml")
-    parser.add_argument("-o", "--out", metavar="FILE", help="where to write it (default: print it)")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        type=file_to_write,
+        help="where to write it, as YAML or JSON by its name (default: print it)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from adapter.aside import write_text
     from adapter.migrate import migrate
 
-    migration = migrate(args.config)
+    migration = migrate(args.config, args.out)
     if args.out:
         write_text(migration.text, Path(args.out))
     else:

@@ -21,7 +21,8 @@ TAKES_REST = True  # all words after the script are the script's
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``adapter run``."""
     parser.add_argument("script", metavar="SCRIPT", help="the script; it runs as `python SCRIPT` would")
-    parser.add_argument("words", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    words = parser.add_argument("words", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    words.required = False  # there may be none, which argparse knows, but does not say
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         ConfigError: No such script, or it imports a name that is not served.
     """
     if not Path(args.script).is_file():
-        raise ConfigError(Problem("SCRIPT", f"no file '{args.script}'", kind="file"))
+        raise ConfigError(Problem("", "no such file", fix="name a Python script", kind="file"), args.script)
     from adapter.modelscope_names import finder
     from adapter.runner import project_names
     from adapter.served_modules import UnknownImportError

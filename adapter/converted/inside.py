@@ -28,6 +28,7 @@ from adapter.lightning.lean_trainer import LeanTrainer
 from adapter.lightning.profiler import SilentProfiler
 from adapter.lightning.progress import ProgressBar
 from adapter.lightning.quiet import quiet
+from adapter.pipeline import checkpoint_given_by
 from adapter.predictions import data_to_predict, written
 from adapter.trainer import EpochBasedTrainer
 from adapter.user_code import import_user_code
@@ -97,12 +98,16 @@ def surround(owner: EpochBasedTrainer, outer: L.Trainer, checkpoint: str | None,
     """
     kind = outer.state.fn
     if kind == TrainerFn.FITTING:
-        around.enter_context(owner.training(checkpoint, trainer=outer))
+        try:
+            around.enter_context(owner.training(checkpoint, trainer=outer))
+        except FileNotFoundError as error:  # the data are there: they have been read
+            raise ConfigError(Problem("--ckpt_path", str(error))) from error
         return
     if kind == TrainerFn.TESTING and not isinstance(owner, InsideRun):
         raise ConfigError(Problem("test", "a config without a run: section describes no test data", fix="use validate"))
     if checkpoint is not None:
-        owner.load_checkpoint(checkpoint, strict=True)
+        with checkpoint_given_by("--ckpt_path", checkpoint):
+            owner.load_checkpoint(checkpoint, strict=True)
     if kind == TrainerFn.PREDICTING:
         around.enter_context(predicting(owner))
     elif isinstance(owner, InsideRun) and kind == TrainerFn.TESTING:

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from jsonargparse import ArgumentParser
 
 from adapter.cli.main import main
 from adapter.config import Config
+from adapter.converted import ConfigData
 from tests.cli.conftest import log_of, write
 from tests.conftest import ROOT, Adapter
 
@@ -175,3 +177,37 @@ def test_names_code_of_a_python_config(config: Path, adapter: Adapter) -> None:
     assert done.returncode == 2, done.stderr
     assert "model.init: an object made by code, <callable:json.loads>" in done.stderr
     assert not config.with_name("lightning.yaml").exists()
+
+
+def test_data_are_found_from_the_folder_of_the_file(config: Path, tmp_path: Path) -> None:
+    """Wherever the command runs, in ours and in anybody's parser of arguments."""
+    for out in (config.with_name("lightning.yaml"), tmp_path / "else where" / "lightning.yaml"):
+        assert main(["convert", str(config), "-o", str(out)]) == 0
+        parser = ArgumentParser()
+        parser.add_argument("--config", action="config")
+        parser.add_class_arguments(ConfigData, "data")
+        given = yaml.safe_load(out.read_text())["data"]["init_args"]
+        (out.parent / "data.yaml").write_text(yaml.safe_dump({"data": given}))
+        data = parser.instantiate_classes(parser.parse_args([f"--config={out.parent}/data.yaml"])).data
+        assert data.base_dir.resolve() == config.parent.resolve()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fit", "--ckpt_path=gone.pth"], "--ckpt_path: no checkpoint at 'gone.pth'"),
+        (["predict", "--ckpt_path=gone.pth"], "--ckpt_path: no checkpoint at 'gone.pth'"),
+    ],
+)
+def test_a_checkpoint_that_is_not_there(
+    words: list[str], said: str, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(config.parent)
+    assert main(["convert", config.name, "-o", "lightning.yaml"]) == 0
+    assert main(["lightning", words[0], "--config=lightning.yaml", *words[1:]]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_lightning_file_is_not_json(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", str(config), "-o", "lightning.json"]) == 2
+    assert "--out: 'lightning.json' is named as JSON" in capsys.readouterr().err

@@ -33,4 +33,4 @@ def test_a_script(script: str, status: int, out: str, error: str, tmp_path: Path
 def test_no_script() -> None:
     done = python("-m", "adapter", "run", "nowhere.py")
     assert done.returncode == 2
-    assert "SCRIPT: no file 'nowhere.py'" in done.stderr
+    assert done.stderr == "nowhere.py: 1 problem\n  no such file\n      fix: name a Python script\n"

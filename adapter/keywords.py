@@ -31,7 +31,9 @@ OTHER_KEYWORDS = (
     "trainer_args",
     "gpu_collect",
     "cache_dir",
+    "purpose",
 )
+PURPOSES = ("train", "evaluate", "predict")
 
 Check = Callable[[Any], bool]
 MODES = ("train", "val")
@@ -106,6 +108,10 @@ def _is_sampler(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, (str, type))
 
 
+def _is_purpose(value: Any) -> bool:
+    return value in PURPOSES
+
+
 def _is_truth(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -124,5 +130,6 @@ KINDS: dict[str, tuple[Check, str]] = {
     "trainer_args": (_is_mapping, "a mapping from arguments of lightning.Trainer to values"),
     "compile": (_is_truth, "True or False"),
     "compile_options": (_is_mapping, "a mapping from arguments of torch.compile to values"),
+    "purpose": (_is_purpose, ", ".join(PURPOSES)),
     "remove_unused_data": (_is_truth, "True or False"),
 }

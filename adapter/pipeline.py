@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adapter.dialects import detect
 from adapter.errors import ConfigError, Problem
 from adapter.explain import Explanation, explain_plan
 from adapter.prepare import UNTRUSTED, check, load, prepare, refuse_untrusted
@@ -82,7 +83,7 @@ def validate(request: Request, checkpoint: str | None = None) -> dict[str, Any]:
     Raises:
         ConfigError: The config cannot be run as written, or there is no such checkpoint of this model.
     """
-    trainer = build(request)
+    trainer = build(request, "evaluate")
     if checkpoint is not None:
         with checkpoint_given_by("--ckpt", checkpoint):
             trainer.load_checkpoint(checkpoint, strict=True)
@@ -100,7 +101,7 @@ def predict(request: Request, checkpoint: str, out: str) -> int:
     """
     if Path(out).is_dir():
         raise ConfigError(Problem("--out", f"'{out}' is a folder", fix="name a file"))
-    trainer = build(request)
+    trainer = build(request, "predict")
     with checkpoint_given_by("--ckpt", checkpoint):
         trainer.load_checkpoint(checkpoint, strict=True)
     from adapter.predictions import write_predictions
@@ -156,8 +157,12 @@ def convert(request: Request, out: str | None = None) -> str:
     return lightning_file(prepared, request.seed, imports, request.trust_remote_code, base_dir)
 
 
-def build(request: Request) -> EpochBasedTrainer:
+def build(request: Request, purpose: str = "train") -> EpochBasedTrainer:
     """The trainer a config file describes, ready to train.
+
+    Args:
+        request: What the command line asks for.
+        purpose: What it is for, if not to train: ``evaluate`` or ``predict``.
 
     Raises:
         ConfigError: The config cannot be run as written.
@@ -179,6 +184,8 @@ def build(request: Request) -> EpochBasedTrainer:
         "trust_remote_code": request.trust_remote_code,
         "trainer_args": dict(request.trainer_args),
     }
+    if detect(config) != "run":
+        arguments["purpose"] = purpose
     if request.seed is not None:
         arguments["seed"] = request.seed
     from adapter.trainer import build_trainer

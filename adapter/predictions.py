@@ -109,8 +109,10 @@ def described(
     task = trainer.known_task
     named = outputs if isinstance(outputs, Mapping) else {}
     said = task.rows(named, inputs, trainer.output_labels) if task is not None and task.rows is not None else []
-    for number, row in enumerate(rows(inputs, outputs)):
-        yield {**said[number], **{name: value for name, value in row.items() if name != "preds"}} if said else row
+    hidden = ("preds", "logits") if "preds" in named else ()  # the scores of every word of a vocabulary are many
+    shown = {name: value for name, value in named.items() if name not in hidden} if said else outputs
+    for number, row in enumerate(rows(inputs, shown)):
+        yield {**said[number], **row} if said else row
 
 
 def rows(inputs: Any, outputs: Mapping[str, Any] | list[Any]) -> Iterator[dict[str, Any]]:

@@ -72,6 +72,7 @@ class EpochBasedTrainer(TrainerRuns):
             ``launcher``, ``fast_dev_run``: win over the config's keys. ``device`` (``cpu``, ``gpu``, ``cuda:1``):
             Lightning chooses by default. ``remove_unused_data``: drop what the model's forward does not take.
             ``compile``, ``compile_options``: ``torch.compile``. ``trust_remote_code``: allow code that a config names.
+            ``purpose``: ``evaluate`` and ``predict`` build no training data; to predict, rows need no labels.
             ``cfg_options``: dotted key to value, on top of the config. ``trainer_args``: arguments for
             ``lightning.Trainer``, which win over all.
 
@@ -231,9 +232,10 @@ class EpochBasedTrainer(TrainerRuns):
     def _take_data(self, train_dataset: Any, eval_dataset: Any, preprocessor: Any) -> None:
         """The data sets that were passed, or the config's; evaluation data only when there is something to evaluate."""
         self.train_preprocessor, self.eval_preprocessor = self.get_preprocessors(preprocessor)
-        self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor)
+        trains = train_dataset is not None or self.purpose == "train"
+        self.train_dataset = self.build_dataset(train_dataset, "train", self.train_preprocessor) if trains else None
         self.eval_dataset = eval_dataset
-        if eval_dataset is not None or self._evaluates():
+        if eval_dataset is not None or (self._evaluates() and self.purpose == "train"):
             self.eval_dataset = self.build_dataset(eval_dataset, "val", self.eval_preprocessor)
         self._check_lengths()
 
@@ -250,6 +252,7 @@ class EpochBasedTrainer(TrainerRuns):
 
     def _init_state(self, kwargs: Mapping[str, Any]) -> None:
         """Counters, and what training and evaluation fill in."""
+        self.purpose: str = kwargs.get("purpose") or "train"
         self._keywords = {name: kwargs[name] for name in PLAN_KEYWORDS if kwargs.get(name) is not None}
         if isinstance(kwargs.get("work_dir"), os.PathLike):
             self._keywords["work_dir"] = os.fspath(kwargs["work_dir"])

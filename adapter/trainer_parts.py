@@ -42,6 +42,7 @@ class TrainerParts(BaseTrainer):
         plan: What Lightning gets.
         strategy: How the processes share the work.
         model: The model.
+        purpose: What the run is for: ``train``, ``evaluate`` or ``predict``.
         model_dir: Local model directory; None for a model passed as an object or built from the config.
         labels: Every label of the data; None when neither the config nor the task asks for any.
         tuners: Name to config of each adapter on the model; empty without any.
@@ -58,6 +59,7 @@ class TrainerParts(BaseTrainer):
     plan: Plan
     strategy: RunStrategy
     model: nn.Module
+    purpose: str
     model_dir: str | None
     optimizers: tuple[Any, Any]
     labels: Labels | None
@@ -190,6 +192,7 @@ class TrainerParts(BaseTrainer):
         """Arguments for the preprocessors of a mode (``train``, ``val``), where they have such parameters."""
         model, place = pretrained_section(self.plan.model, self.model_dir), self.base_dir
         told = {"mode": mode, "base_dir": place, "model_dir": model.get("path", self.model_dir)}
+        told["unlabeled"] = self.purpose == "predict" and mode == "val"
         section = self.plan.dataset.get(mode)
         first = section[0] if isinstance(section, (list, tuple)) and section else section
         texts = text_columns(section_of(first, self.plan.dataset, mode), self.data_of_config)
@@ -208,7 +211,8 @@ class TrainerParts(BaseTrainer):
         encodes = self.labels is not None and not (self.known_task is not None and self.known_task.parts)
         labels = self.labels.names if encodes and self.labels is not None else None
         cfg = {name: _without_labels(section) for name, section in self.plan.dataset.items()}
-        return build_dataset(cfg, mode, preprocessor, base_dir=self.base_dir, labels=labels)
+        unlabeled = self.purpose == "predict" and mode == "val"
+        return build_dataset(cfg, mode, preprocessor, self.base_dir, labels=labels, unlabeled=unlabeled)
 
     def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
         """The collators for training and for evaluation: those given, the preprocessors' ``collate``, or torch's."""

@@ -65,7 +65,8 @@ class TrainerSteps(TrainerParts):
         """One forward pass in evaluation mode, without gradients; returns the outputs. Override it as needed."""
         task = self.known_task
         if task is not None and task.step is not None:
-            return task.step(self.model, data, self.eval_preprocessor)
+            writes = not self._metrics or any(metric.READS_TEXT for metric in self._metrics)
+            return task.step(self.model, data, self.eval_preprocessor, writes or self._saving_fn is not None)
         return call_model(self.model, data)
 
     def evaluate_batch(self, batch: Any) -> Any:

@@ -124,9 +124,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     "no max_epochs": ({"train__max_epochs": None}, "train.max_epochs", ["not given", "pass max_epochs=N"]),
     "no optimizer": ({"train__optimizer": None}, "train.optimizer", ["not given", '"type": "AdamW"']),
     "no metrics": (
-        {"evaluation__metrics": None, "evaluation__period": {"interval": 1}},
+        {"task": "my-task", "evaluation__metrics": None, "evaluation__period": {"interval": 1}},
         "evaluation.metrics",
-        ["'image-classification' has no default metric", "add metrics"],
+        ["'my-task' has no default metric", "add metrics"],
     ),
     "plateau without its hook": (
         {"train__lr_scheduler": {"type": "ReduceLROnPlateau"}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -173,23 +174,25 @@ def test_pairs(folder: Path, bert: Path) -> None:
     assert {"accuracy", "binary-f1"} <= trainer.metric_values.keys()
 
 
-def test_texts_go_on(folder: Path) -> None:
+def test_texts_go_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"prompt": "the film was", "answer": "very good"}, {"prompt": "a plot", "answer": "and why"}]
     (folder / "train.jsonl").write_text("\n".join(map(json.dumps, rows * 6)))
     data = {"file": "train.jsonl", "first_sequence": "prompt", "second_sequence": "answer"}
     config = settings(tiny_gpt(folder / "gpt"), task="text-generation", train__max_epochs=15)
     config["dataset"] = {"train": data, "val": data}
     config["preprocessor"] = {"type": "text-gen-tokenizer", "max_new_tokens": 4}
-    config["evaluation"] = {"metrics": ["loss-metric"]}
+    config["evaluation"] = {"metrics": ["loss-metric", "ppl"]}
     trainer = trained(folder, config)
     assert trainer.train_dataset[0]["labels"][:3] == [-100] * 3
-    out = folder / "out.jsonl"
-    assert (
-        main(["predict", str(folder / "config.yaml"), "--ckpt", str(folder / "run" / "epoch_15"), "--out", str(out)])
-        == 0
-    )
-    texts = [json.loads(line)["text"] for line in out.read_text().splitlines()]
-    assert texts == ["very good", "and why"] * 6
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer.model, "generate", None)  # neither metric looks at what is written
+        values = trainer.evaluate()
+    assert values["ppl"] == pytest.approx(math.exp(values["loss"]), rel=1e-5)  # each answer has as many tokens
+    (folder / "new.jsonl").write_text("\n".join(json.dumps({"prompt": row["prompt"]}) for row in rows))
+    for file, times in (("train.jsonl", 6), ("new.jsonl", 1)):
+        pair, out = folder / "run" / "epoch_15", folder / "out.jsonl"
+        made = predicted(folder / "config.yaml", pair, out, f"dataset.val.file={file}")
+        assert made == [{"text": text} for text in ("very good", "and why")] * times
 
 
 def test_numbers_for_texts(folder: Path, bert: Path) -> None:
@@ -332,3 +335,43 @@ def test_what_is_wrong_is_refused_before_training(changes, text: str, folder: Pa
     with pytest.raises(ConfigError, match=text):
         trainer_on(folder, settings(bert, **changes))
     assert not (folder / "run").exists()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_rows_without_labels_are_predicted_from_the_output_folder_alone(folder: Path, bert: Path, moved: bool) -> None:
+    own = shutil.copytree(bert, folder / "bert")
+    config = settings(Path("bert"), train__max_epochs=2)
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump(config))
+    assert main(["fit", str(path), "--work-dir", str(folder / "run")]) == 0
+    expected = predicted(path, folder / "run" / "epoch_2.pth", folder / "labeled.jsonl")
+    new = folder / "new.jsonl"
+    new.write_text("\n".join(json.dumps({"sentence": text}) for text, _ in ROWS))
+    source, weights = path, folder / "run" / "epoch_2.pth"
+    if moved:  # nothing else is left
+        for left in (own, folder / "run" / "output"):
+            left.rename(folder / f"moved_{left.name}")
+        for name in ("train.jsonl", "val.jsonl", "config.yaml"):
+            (folder / name).unlink()
+        source = folder / "moved_output"
+        weights = source / "pytorch_model.bin"
+    made = predicted(source, weights, folder / "made.jsonl", f"dataset.val.file={new}")
+    assert made == expected
+    assert {row["label"] for row in made} <= {"praise", "blame"}
+
+
+@pytest.mark.parametrize("written", [{}, {"verdict": None}, {"verdict": "so-so"}], ids=["absent", "empty", "unknown"])
+def test_labels_that_say_nothing_do_not_keep_rows_from_being_predicted(
+    written: dict[str, Any], folder: Path, bert: Path
+) -> None:
+    (folder / "val.jsonl").write_text("\n".join(json.dumps({"sentence": text, **written}) for text, _ in ROWS))
+    trainer = trainer_on(folder, settings(bert), purpose="predict")
+    assert trainer.train_dataset is None
+    assert "labels" not in trainer.build_dataset(None, "val", trainer.eval_preprocessor)[0]
+    with pytest.raises(ConfigError, match=r"dataset\.val"):  # an evaluation needs them
+        trainer_on(folder, settings(bert))
+
+
+def predicted(config: Path, weights: Path, out: Path, *options: str) -> list[dict[str, Any]]:
+    assert main(["predict", str(config), "--ckpt", str(weights), "--out", str(out), *options]) == 0
+    return [json.loads(line) for line in out.read_text().splitlines()]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapter.aside import write_text
 from adapter.checkpoint import files
 from adapter.checkpoint.hub import without_tokens
+from adapter.data.labels import declared_labels
+from adapter.models.directory import find_model
 from adapter.models.modelscope_model import without_place
+from adapter.models.pretrained import TYPE as TRANSFORMERS
+from adapter.models.pretrained import pretrained_section
 from adapter.tuners import is_peft, merged_weights, save_tuners
 
 if TYPE_CHECKING:
@@ -64,10 +69,37 @@ def write_config(trainer: EpochBasedTrainer, path: Path) -> None:
     """Write the config the run used, with the inference pipeline named after the task when it names none."""
     if "pipeline" not in trainer.cfg and trainer.cfg.get("task"):
         trainer.cfg.pipeline = {"type": trainer.cfg.task}
-    values = without_tokens(trainer.cfg).to_dict()
-    if trainer.is_modelscopes:
-        values = without_place(values)  # the folder is a model directory itself
+    values = in_output(trainer, without_tokens(trainer.cfg).to_dict())
     write_text(json.dumps(values, indent=4, ensure_ascii=False, default=str), path)
+
+
+def in_output(trainer: EpochBasedTrainer, values: dict[str, Any]) -> dict[str, Any]:
+    """A config as it holds in the output folder: the model, its tokenizer and the labels come from the folder itself.
+
+    A model of which the folder has the adapters alone stays where it is.
+    """
+    if trainer.is_modelscopes:
+        return without_place(values)
+    model = pretrained_section(trainer.plan.model, trainer.model_dir)
+    if model.get("type") == TRANSFORMERS and values.get("model"):
+        whole = not trainer.tuners and not trainer.plan.saves_trainable_only
+        base = find_model(model["path"], trainer.base_dir)
+        values["model"].pop("model_dir", None)
+        values["model"]["path"] = "." if whole else os.path.abspath(base) if os.path.isdir(base) else base
+        for part in (values.get("preprocessor"), *_parts(values.get("preprocessor"))):
+            if isinstance(part, dict) and "tokenizer_name" in part:
+                part["tokenizer_name"] = "."
+    if trainer.labels is not None and trainer.data_of_config and declared_labels(values) is None:
+        section = values.setdefault("dataset", {}).setdefault("train", {})
+        (section[0] if isinstance(section, list) else section)["labels"] = list(trainer.labels.names)
+    return values
+
+
+def _parts(preprocessor: Any) -> list[Any]:
+    """The preprocessors of the modes, or of a list."""
+    if isinstance(preprocessor, dict):
+        return list(preprocessor.values())
+    return preprocessor if isinstance(preprocessor, list) else []
 
 
 def save_companions(trainer: EpochBasedTrainer, folder: Path) -> None:

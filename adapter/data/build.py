@@ -24,6 +24,7 @@ def build_dataset(
     base_dir: str | Path | None = None,
     key: str = "dataset",
     labels: Sequence[Any] | None = None,
+    unlabeled: bool = False,
 ) -> Any:
     """The data set under ``dataset.train`` or ``dataset.val``: ``{type, **arguments}``, or a list of such.
 
@@ -39,6 +40,7 @@ def build_dataset(
         base_dir: Folder that relative file names start from, the config file's; the current one by default.
         key: Where the section stands in the config, for error messages.
         labels: Every label, for data sets that take ``labels`` and are not given them.
+        unlabeled: Do without labels where there are none, for data sets that can.
 
     Returns:
         The data sets of a list come one after the other; None when the section is absent or describes no data.
@@ -49,11 +51,11 @@ def build_dataset(
     section = dataset_cfg.get(mode)
     entries = section if isinstance(section, (list, tuple)) else [section]
     if not all(map(describes_data, entries)):
-        named = _named(dataset_cfg, mode, base_dir, key, labels)
+        named = _named(dataset_cfg, mode, base_dir, key, labels, unlabeled)
         return None if named is None else wrap_dataset(named, preprocessor)
     keys = [f"{key}.{mode}[{i}]" if entries is section else f"{key}.{mode}" for i in range(len(entries))]
     full = [section_of(entry, dataset_cfg, mode) for entry in entries]
-    built = [_build(entry, path, base_dir, labels) for entry, path in zip(full, keys, strict=True)]
+    built = [_build(entry, path, base_dir, labels, unlabeled) for entry, path in zip(full, keys, strict=True)]
     return wrap_dataset(built, preprocessor) if built else None
 
 
@@ -89,7 +91,9 @@ def section_of(entry: Any, dataset_cfg: Mapping[str, Any], mode: str) -> dict[st
     return {**{name: first[name] for name in (*CHOICES, "header") if first.get(name) is not None}, **own}
 
 
-def _named(cfg: Mapping[str, Any], mode: str, base_dir: Any, key: str, labels: Sequence[Any] | None) -> Any:
+def _named(
+    cfg: Mapping[str, Any], mode: str, base_dir: Any, key: str, labels: Sequence[Any] | None, unlabeled: bool
+) -> Any:
     """The part of ``dataset.name`` that is for a mode; None when the section names none."""
     split = cfg.get(f"split_{mode}") or (cfg.get("split_eval") if mode == "val" else None)
     if not isinstance(cfg.get("name"), str) or not split:
@@ -97,17 +101,20 @@ def _named(cfg: Mapping[str, Any], mode: str, base_dir: Any, key: str, labels: S
     section = section_of(cfg.get(mode), cfg, mode)
     columns = {name: section[name] for name in CHOICES if section.get(name) is not None}
     try:
-        return NamedDataset(cfg["name"], split, cfg.get("subset_name"), cfg.get("hub"), base_dir, labels, **columns)
+        given = (cfg["name"], split, cfg.get("subset_name"), cfg.get("hub"), base_dir, labels, unlabeled)
+        return NamedDataset(*given, **columns)
     except ConfigError as error:
         raise ConfigError([_under(key, problem) for problem in error.problems]) from error
 
 
-def _build(cfg: Mapping[str, Any], key: str, base_dir: str | Path | None, labels: Sequence[Any] | None) -> Any:
-    """One data set; it gets ``base_dir`` and ``labels`` if its constructor takes them."""
+def _build(
+    cfg: Mapping[str, Any], key: str, base_dir: str | Path | None, labels: Sequence[Any] | None, unlabeled: bool
+) -> Any:
+    """One data set; it gets ``base_dir``, ``labels`` and ``unlabeled`` if its constructor takes them."""
     args = {name: value for name, value in cfg.items() if value is not None}
     cls, name = _class_of(args, key, base_dir)
     taken = inspect.signature(cls).parameters
-    for argument, value in (("base_dir", base_dir), ("labels", labels)):
+    for argument, value in (("base_dir", base_dir), ("labels", labels), ("unlabeled", unlabeled or None)):
         if argument in taken and value is not None:
             args.setdefault(argument, value)
     check_arguments(cls, args, key)

@@ -50,6 +50,7 @@ def choose_columns(
     col_index: Mapping[str, Column] | Sequence[Column] | None = None,
     text_col: Column | None = None,
     label_col: Column | None = None,
+    unlabeled: bool = False,
 ) -> Columns:
     """The columns that a config asks for; all of them when it asks for none.
 
@@ -64,6 +65,7 @@ def choose_columns(
         col_index: ``text_col`` and ``label_col`` together, as a mapping or a list of the two.
         text_col: Older name of ``first_sequence``.
         label_col: Older name of ``label``.
+        unlabeled: Do without the label, and without the second text, where the table does not have the column.
 
     Raises:
         ConfigError: A column that the table does not have; lists those it has.
@@ -72,6 +74,8 @@ def choose_columns(
     first = _first(first_sequence, text_col, older.get("text_col"))
     named = dict(columns or {})
     truth = _first(label, label_col, older.get("label_col"), named.pop("label", None))
+    if unlabeled:
+        truth, second_sequence = (_there(column, known) for column in (truth, second_sequence))
     texts = {"first_sequence": first, "second_sequence": second_sequence}
     texts = {key if isinstance(column, int) else column: column for key, column in texts.items() if column is not None}
     patterns = [features] if isinstance(features, str) else list(features or [])
@@ -124,6 +128,11 @@ def _older(col_index: Any) -> Mapping[str, Column]:
 
 def _first(*given: Any) -> Any:
     return next((value for value in given if value is not None), None)
+
+
+def _there(column: Any, known: Sequence[str]) -> Any:
+    """A column that the table has; else None."""
+    return column if column in known or column in range(len(known)) else None
 
 
 def _matching(pattern: str, known: Sequence[str]) -> list[str]:

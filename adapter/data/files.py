@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ class FileDataset(Dataset[dict[str, Any]]):
         label_col: See ``col_index``.
         header: Whether the first line of csv and tsv files names the columns; they are called 0, 1, ... without.
         base_dir: Folder that relative file names start from; the current one by default.
+        unlabeled: Do without labels where the column is absent, has empty cells, or others than those of the list.
 
     Raises:
         ConfigError: A file that is missing, empty or cannot be read, an unknown column, a column of features with text
@@ -62,15 +64,18 @@ class FileDataset(Dataset[dict[str, Any]]):
         label_col: Column | None = None,
         header: bool = True,
         base_dir: str | Path | None = None,
+        unlabeled: bool = False,
     ) -> None:
         paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
         self._rows = load_rows(self.format, paths, header)
         self.source = str(paths[0])
-        asked = (columns, features, label, first_sequence, second_sequence, col_index, text_col, label_col)
-        self._take(choose_columns(self._rows.column_names, self.source, *asked), labels)
+        asked = (columns, features, label, first_sequence, second_sequence, col_index, text_col, label_col, unlabeled)
+        self._take(choose_columns(self._rows.column_names, self.source, *asked), labels, unlabeled)
 
-    def _take(self, chosen: Columns, labels: Sequence[Any] | None) -> None:
+    def _take(self, chosen: Columns, labels: Sequence[Any] | None, unlabeled: bool) -> None:
         """Keep the columns that samples are made of, the numbers among them as tensors."""
+        if unlabeled and chosen.label is not None and not self._is_labeled(chosen.label, labels):
+            chosen = replace(chosen, label=None)
         self.chosen = chosen
         self._tensors = {name: self._numeric(column) for name, column in chosen.values.items() if self._is_full(column)}
         if chosen.label is not None:
@@ -116,6 +121,14 @@ class FileDataset(Dataset[dict[str, Any]]):
                 rows = rows.add_column(name, self._tensors[name].tolist())
         return rows
 
+    def _is_labeled(self, column: str, labels: Sequence[Any] | None) -> bool:
+        """Whether a column has a label of the list in every row."""
+        try:
+            self._truth(column, labels)
+        except ConfigError:
+            return False
+        return True
+
     def _truth(self, column: str, labels: Sequence[Any] | None) -> Tensor | None:
         """The labels as numbers; None for text that no list of labels numbers."""
         where = f"column '{column}' of {self.source}"
@@ -154,6 +167,7 @@ class FileStream(IterableDataset[dict[str, Any]]):
         shuffle_buffer: Samples that are held to draw the next one from; 0 keeps the order of the file.
         header: See :class:`FileDataset`.
         base_dir: See :class:`FileDataset`.
+        unlabeled: Do without labels where the column is absent.
         columns: Keys of ``choose_columns``.
 
     Raises:
@@ -169,6 +183,7 @@ class FileStream(IterableDataset[dict[str, Any]]):
         shuffle_buffer: int = 0,
         header: bool = True,
         base_dir: str | Path | None = None,
+        unlabeled: bool = False,
         **columns: Any,
     ) -> None:
         paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
@@ -177,7 +192,7 @@ class FileStream(IterableDataset[dict[str, Any]]):
         rows = iter(self._rows)
         known = list(next(rows, {}))
         rows.close()
-        self.chosen = choose_columns(known, self.source, **columns)
+        self.chosen = choose_columns(known, self.source, unlabeled=unlabeled, **columns)
         self._labels = None if labels is None else Labels(tuple(labels))
         self._shuffle_buffer, self._epoch = shuffle_buffer, 0
 

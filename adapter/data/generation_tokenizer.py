@@ -18,23 +18,26 @@ class GenerationTokenizer(TextTokenizer):
     """``input_ids``, ``attention_mask`` and ``labels`` of a text and its completion, on which alone the loss is.
 
     ``first_sequence`` is the text, ``second_sequence`` its completion, which the end-of-text token follows; without a
-    second one the whole text is learned. For evaluation batches also hold the texts alone, and the completions as
-    ``tgts``.
+    second one the whole text is learned. For evaluation batches also hold the texts alone, to go on from, and the
+    completions as ``tgts``. The first token, which nothing foretells, is never learned.
     """
+
+    TRUTH = SECOND
 
     def encode(self, columns: Columns) -> Columns:
         """The tokens of texts with their completions."""
         prompts = [str(text or "") for text in columns[FIRST]]
         prompt_ids = self.tokenizer(prompts, truncation=True, max_length=self.max_length)["input_ids"]
         if SECOND not in columns:
-            return {"input_ids": prompt_ids, "labels": [list(ids) for ids in prompt_ids]}
+            alone: Columns = {"input_ids": prompt_ids, "labels": [[IGNORED, *ids[1:]] for ids in prompt_ids]}
+            return alone if self.mode == "train" else {**alone, "prompt_ids": prompt_ids}
         answers = [str(text or "") for text in columns[SECOND]]
         answer_ids = self.tokenizer(answers, add_special_tokens=False)["input_ids"]
         end = [self.tokenizer.eos_token_id] if self.tokenizer.eos_token_id is not None else []
         pairs = [(ids, [*more, *end]) for ids, more in zip(prompt_ids, answer_ids, strict=True)]
         whole: Columns = {
             "input_ids": [[*ids, *more][: self.max_length] for ids, more in pairs],
-            "labels": [[*([IGNORED] * len(ids)), *more][: self.max_length] for ids, more in pairs],
+            "labels": [[*([IGNORED] * max(len(ids), 1)), *more[not ids :]][: self.max_length] for ids, more in pairs],
         }
         return whole if self.mode == "train" else {**whole, "prompt_ids": prompt_ids, "tgts": answers}
 
@@ -50,7 +53,8 @@ class GenerationTokenizer(TextTokenizer):
             prompts = [sample["prompt_ids"] for sample in samples]
             batch["prompt_ids"] = filled_up(prompts, pad, left=True)
             batch["prompt_mask"] = filled_up([[1] * len(ids) for ids in prompts], 0, left=True)
-            batch["tgts"] = [sample["tgts"] for sample in samples]
+            if "tgts" in samples[0]:
+                batch["tgts"] = [sample["tgts"] for sample in samples]
             batch["max_new_tokens"] = self.max_new_tokens
         return batch
 

@@ -25,7 +25,7 @@ class ImageDataset(Dataset[dict[str, Any]]):
 
     Args:
         paths: The files.
-        values: The label of each, as the data have it.
+        values: The label of each, as the data have it; None for images without, whose number is a stand-in, 0.
         source: What the data are, for error messages.
         labels: Every label, in the order of their numbers; None when ``values`` are their numbers.
         skip_unreadable: Leave out images that cannot be read, and log their names; every image is read for that before
@@ -35,11 +35,13 @@ class ImageDataset(Dataset[dict[str, Any]]):
     def __init__(
         self,
         paths: Sequence[Path],
-        values: Sequence[Any],
+        values: Sequence[Any] | None,
         source: str | Path,
         labels: Labels | None = None,
         skip_unreadable: bool = False,
     ) -> None:
+        if values is None:
+            values, labels = [0] * len(paths), None
         numbers = list(values) if labels is None else labels.encode(values, str(source), "labels")
         self.labels = labels
         self.samples = list(zip(map(str, paths), numbers, strict=True))
@@ -87,6 +89,7 @@ class ImageFolder(ImageDataset):
         labels: Every label, in the order of their numbers; by default the folders' names, sorted.
         skip_unreadable: Leave out images that cannot be read. Every image is read for that before training.
         base_dir: Folder that a relative ``root`` starts from; the current one by default.
+        unlabeled: Take every image at any depth, and none of the folders for a label.
 
     Raises:
         ConfigError: No such folder, one without images, or a folder that is not in the list of labels.
@@ -98,8 +101,12 @@ class ImageFolder(ImageDataset):
         labels: Sequence[Any] | None = None,
         skip_unreadable: bool = False,
         base_dir: str | Path | None = None,
+        unlabeled: bool = False,
     ) -> None:
         place = _existing(Path(base_dir or ".", root), "root")
+        if unlabeled:
+            super().__init__(_images_below(place), None, place, None, skip_unreadable)
+            return
         folders = sorted(path for path in place.iterdir() if path.is_dir() and not path.name.startswith("."))
         found = [(path, folder.name) for folder in folders for path in _images_below(folder)]
         if not found:
@@ -121,6 +128,7 @@ class ImageList(ImageDataset):
         skip_unreadable: Leave out images that cannot be read, or are not there. Every image is read for that before
             training.
         base_dir: Folder that a relative ``list_file`` and ``root`` start from; the current one by default.
+        unlabeled: Lines may be files alone, and what stands after them is no label.
 
     Raises:
         ConfigError: No such list or folder, a line without a label, images that are not there, or a label that is not
@@ -134,10 +142,11 @@ class ImageList(ImageDataset):
         labels: Sequence[Any] | None = None,
         skip_unreadable: bool = False,
         base_dir: str | Path | None = None,
+        unlabeled: bool = False,
     ) -> None:
         lists = [Path(base_dir or ".", name) for name in ([list_file] if isinstance(list_file, str) else list_file)]
         folder = None if root is None else _existing(Path(base_dir or ".", root), "root")
-        rows = [row for path in lists for row in _rows_of(_existing(path, "list_file"), folder)]
+        rows = [row for path in lists for row in _rows_of(_existing(path, "list_file"), folder, unlabeled)]
         if not rows:
             raise ConfigError(Problem("list_file", f"{lists[0]} names no images", kind="file"))
         paths, values = [path for path, _ in rows], [value for _, value in rows]
@@ -145,6 +154,9 @@ class ImageList(ImageDataset):
         if absent:
             found = f"{len(absent)} of {len(paths)} images are not there: {', '.join(map(str, absent[:SHOWN]))}"
             raise ConfigError(Problem("list_file", found, fix="check root, or correct the list", kind="file"))
+        if unlabeled:
+            super().__init__(paths, None, lists[0], None, skip_unreadable)
+            return
         numbered = labels is None and all(value.isdecimal() for value in values)
         known = None if numbered else Labels(tuple(labels)) if labels is not None else distinct_labels(values)
         truths = [int(value) for value in values] if numbered else values
@@ -160,6 +172,7 @@ class ClsDataset(ImageList):
         labels: Every label, in the order of their numbers; see ``ImageList``.
         skip_unreadable: Leave out images that cannot be read, or are not there.
         base_dir: Folder that a relative ``list_file`` and ``root`` start from; the current one by default.
+        unlabeled: See ``ImageList``.
 
     Raises:
         ConfigError: As ``ImageList``, or another source.
@@ -174,6 +187,7 @@ class ClsDataset(ImageList):
         labels: Sequence[Any] | None = None,
         skip_unreadable: bool = False,
         base_dir: str | Path | None = None,
+        unlabeled: bool = False,
     ) -> None:
         source = dict(data_source)
         kind = source.pop("type", self.SOURCE)
@@ -190,7 +204,7 @@ class ClsDataset(ImageList):
         if problems:
             raise ConfigError(problems)
         given = labels if labels is not None else source.get("class_list")
-        super().__init__(source["list_file"], source.get("root"), given, skip_unreadable, base_dir)
+        super().__init__(source["list_file"], source.get("root"), given, skip_unreadable, base_dir, unlabeled)
 
 
 def read_image(path: str | Path) -> Image:
@@ -209,11 +223,13 @@ def read_image(path: str | Path) -> Image:
         raise ConfigError(Problem("dataset", f"cannot read the image {path}: {error}", fix=fix, kind="file")) from error
 
 
-def _rows_of(path: Path, root: Path | None) -> list[tuple[Path, str]]:
-    """File and label of each line that is not empty."""
+def _rows_of(path: Path, root: Path | None, unlabeled: bool) -> list[tuple[Path, str]]:
+    """File and label of each line that is not empty; a line that is a file has none where none is needed."""
     rows, folder = [], root or path.parent
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         words = line.rsplit(maxsplit=1)
+        if unlabeled and (len(words) == 1 or (folder / line.strip()).is_file()):
+            words = [line, ""]
         if len(words) == 1:
             found = f"line {number} of {path} is {line.strip()!r}"
             raise ConfigError(Problem("list_file", found, allowed="a file, white space, and its label"))

@@ -25,6 +25,7 @@ class NamedDataset(FileDataset):
         hub: See :func:`load_named`.
         base_dir: Folder that relative names start from; the current one by default.
         labels: Every label, in the order of their numbers.
+        unlabeled: See :class:`FileDataset`.
         columns: Keys of ``choose_columns``; every column without any.
 
     Raises:
@@ -39,11 +40,13 @@ class NamedDataset(FileDataset):
         hub: str | None = None,
         base_dir: str | Path | None = None,
         labels: Sequence[Any] | None = None,
+        unlabeled: bool = False,
         **columns: Any,
     ) -> None:
         self.source = f"'{name}'"
         self._rows = load_named(name, split, subset_name, base_dir, hub)
-        self._take(choose_columns(self._rows.column_names, self.source, **columns), labels)
+        chosen = choose_columns(self._rows.column_names, self.source, unlabeled=unlabeled, **columns)
+        self._take(chosen, labels, unlabeled)
 
 
 def load_named(

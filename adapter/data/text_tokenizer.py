@@ -39,10 +39,14 @@ class TextTokenizer:
         padding: ``longest`` (or true) fills up to the longest sample of the batch, ``max_length`` to ``max_length``.
         max_new_tokens: Tokens that an evaluation of generated text writes at most.
         mode: ``train`` or ``val``.
+        unlabeled: Whether what is to be learned may be absent.
 
     Raises:
         ConfigError: No such tokenizer.
     """
+
+    TRUTH = LABEL  # the part that is learned
+    VERSION = 2  # a new one leaves older tokens in the cache unused
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class TextTokenizer:
         padding: str | bool = "longest",
         max_new_tokens: int = 64,
         mode: str = "train",
+        unlabeled: bool = False,
     ) -> None:
         name = tokenizer_name or model_dir
         if not name:
@@ -66,6 +71,7 @@ class TextTokenizer:
         self.named = {FIRST: first_sequence, SECOND: second_sequence, LABEL: label}
         self.label2id = label2id
         self.mode = mode
+        self.unlabeled = unlabeled
         self.max_new_tokens = max_new_tokens
         self.padding: str = padding if isinstance(padding, str) else "longest"
         self.tokenizer = load_tokenizer(name, base_dir)
@@ -116,6 +122,8 @@ class TextTokenizer:
             column = next((name for name in (named, *USUAL[part]) if name is not None and name in names), None)
             if column is not None and (named is not None or part != SECOND):
                 found[part] = column
+            elif self.unlabeled and part == self.TRUTH:
+                continue
             elif part == FIRST or (named is not None and part == SECOND):
                 raise ConfigError(_absent(part, named, names))
         return found
@@ -148,7 +156,7 @@ class TextTokenizer:
 
     def _settings(self) -> list[Any]:
         """Everything that the numbers of a text depend on."""
-        return [self._tokenizer_text, self.max_length, self.label2id, self.mode]
+        return [self.VERSION, self._tokenizer_text, self.max_length, self.label2id, self.mode]
 
     @cached_property
     def _tokenizer_text(self) -> str:

@@ -24,6 +24,7 @@ class LossMetric(Metric):
     """
 
     VALUES = ("loss",)
+    READS_TEXT = False
 
     def __init__(self, loss_key: str = "loss") -> None:
         self.loss_key = loss_key

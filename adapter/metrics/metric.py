@@ -29,10 +29,12 @@ class Metric(ABC):
         trainer: The trainer that evaluates, set before the first batch.
         VALUES: Names of the values, of a class that always gives the same ones: what hooks follow is compared with
             them before training. A subclass says its own.
+        READS_TEXT: Whether it may look at the texts that a model writes; where no metric does, none are written.
     """
 
     trainer: EpochBasedTrainer | None = None
     VALUES: tuple[str, ...] | None = None
+    READS_TEXT: bool = True
 
     @abstractmethod
     def add(self, outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:

@@ -24,6 +24,7 @@ class PplMetric(Metric):
     """
 
     VALUES = ("ppl",)
+    READS_TEXT = False
 
     def __init__(self) -> None:
         self._sums: Tensor | None = None  # (2,): loss, tokens

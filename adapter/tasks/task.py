@@ -31,7 +31,7 @@ class Task:
         rows: From outputs, batch and labels (None when they have no names) to what ``adapter predict`` says of each
             sample, beside the outputs; None for nothing.
         step: What an evaluation does with the model, a batch and the preprocessor, when running the model's forward is
-            not enough.
+            not enough; its last argument says whether anyone looks at what a model writes.
         settings: Values of the model's config that the task fixes.
     """
 
@@ -40,7 +40,7 @@ class Task:
     classes: bool = False
     parts: bool = False
     rows: Callable[[Mapping[str, Any], Any, Labels | None], Rows] | None = None
-    step: Callable[[nn.Module, Any, Any], dict[str, Any]] | None = None
+    step: Callable[[nn.Module, Any, Any, bool], dict[str, Any]] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -20,11 +20,16 @@ def text_rows(outputs: Mapping[str, Any], inputs: Any, labels: Labels | None) ->
     return [{"text": text} for text in outputs.get("preds", ())]
 
 
-def generate(model: nn.Module, batch: Any, preprocessor: Any) -> dict[str, Any]:
-    """The loss of the batch, and ``preds``: what the model writes, choosing the likeliest token each time."""
-    if "prompt_ids" not in batch:
-        return call_model(model, batch)
+def generate(model: nn.Module, batch: Any, preprocessor: Any, writes: bool = True) -> dict[str, Any]:
+    """The loss of the batch with scores, (samples, tokens, vocabulary), each of the token at its own place.
+
+    When ``writes``, also ``preds``: what the model writes, choosing the likeliest token each time.
+    """
     outputs = call_model(model, {name: value for name, value in batch.items() if name not in ONLY_GENERATION})
+    if "logits" in outputs:  # those of a place foretell the next one; nothing foretells the first, whose label is none
+        outputs["logits"] = outputs["logits"].roll(1, dims=1)
+    if not writes or "prompt_ids" not in batch:
+        return outputs
     prompts, tokenizer = batch["prompt_ids"], preprocessor.tokenizer
     with torch.no_grad():
         made = model.generate(  # type: ignore[operator]
@@ -35,7 +40,7 @@ def generate(model: nn.Module, batch: Any, preprocessor: Any) -> dict[str, Any]:
             pad_token_id=tokenizer.pad_token_id or 0,
         )
     preds = tokenizer.batch_decode(made[:, prompts.shape[1] :], skip_special_tokens=True)
-    return {"loss": outputs["loss"], "preds": preds}
+    return {**outputs, "preds": preds}
 
 
 TASK = Task(names=("text-generation",), head="AutoModelForCausalLM", rows=text_rows, step=generate)

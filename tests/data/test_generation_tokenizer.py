@@ -23,7 +23,7 @@ def test_the_loss_is_on_the_completion_and_its_end_alone(folder):
 
 def test_without_a_completion_the_whole_text_is_learned(folder):
     made = GenerationTokenizer(folder, first_sequence="x")(SAMPLE)
-    assert made["labels"] == made["input_ids"]
+    assert made["labels"] == [-100, *made["input_ids"][1:]]  # nothing foretells the first token
 
 
 def test_for_evaluation_a_batch_has_the_texts_alone_filled_up_on_the_left(folder):

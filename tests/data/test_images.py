@@ -53,6 +53,18 @@ def test_a_list_of_images(tmp_path, cls, written, labels, expected):
     assert dataset[0]["image"].getpixel((5, 5)) == COLORS["blue"]
 
 
+def test_images_without_labels_to_predict(tmp_path):
+    draw(tmp_path / "new", each=1)
+    (tmp_path / "list.txt").write_text("new/red/0.png\nnew/blue/0.png something\n")
+    named = {"type": "image-list", "list_file": "list.txt"}
+    for section, count in (({"type": "image-folder", "root": "new"}, 3), (named, 2)):
+        data = build_dataset({"val": section}, "val", base_dir=tmp_path, labels=["red", "green"], unlabeled=True)
+        assert labels_of(data) == [0] * count
+    assert data[0]["image"].getpixel((5, 5)) == COLORS["red"]
+    with pytest.raises(ConfigError, match=r"line 1 of .*list\.txt is 'new/red/0\.png'"):
+        build_dataset({"val": named}, "val", base_dir=tmp_path)
+
+
 def test_an_image_named_with_spaces_and_several_lists(tmp_path):
     draw(tmp_path / "a b", each=1)
     for name in ("one", "two"):

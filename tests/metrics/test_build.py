@@ -70,7 +70,9 @@ def test_all_problems_are_reported_at_once():
         ("image-denoising", ("image-denoise-metric",)),
         ("visual-question-answering", ("accuracy",)),
         ("efficient-diffusion-tuning", ("loss-metric",)),
-        ("image-classification", ()),
+        ("image-classification", ("accuracy",)),
+        ("text-regression", ("loss-metric",)),
+        ("my-task", ()),
         (None, ()),
     ],
 )

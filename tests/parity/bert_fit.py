@@ -108,8 +108,9 @@ def use(output):
     classify = pipeline("text-classification", str(output), device="cpu")
     theirs = [dict(zip(found["labels"], found["scores"], strict=True)) for found in map(classify, sentences)]
     lines, weights = output / "lines.jsonl", output / "pytorch_model.bin"
-    data = [f"dataset.{mode}.file={output.parents[1] / mode}.csv" for mode in ("train", "val")]
-    adapter("predict", output, "--ckpt", weights, "--out", lines, *data)
+    unlabeled = output / "new.csv"
+    unlabeled.write_text("\n".join(["sentence", *sentences]))
+    adapter("predict", output, "--ckpt", weights, "--out", lines, f"dataset.val.file={unlabeled}")
     return {"theirs": theirs, "ours": [json.loads(line) for line in lines.read_text().splitlines()]}
 
 

@@ -76,10 +76,10 @@ def test_a_good_config_has_no_problem():
             "unknown metric 'seq-cls-metrics'",
         ),
         (
-            {"evaluation.metrics": []},
+            {"evaluation.metrics": [], "task": "my-task"},
             "evaluation.metrics",
             "missing",
-            "'image-classification' has no default metric",
+            "'my-task' has no default metric",
         ),
         (
             {"evaluation.metrics": [], "task": "video-stabilization"},

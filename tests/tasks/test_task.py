@@ -9,7 +9,9 @@ import torch
 
 from adapter import tasks
 from adapter.data.labels import Labels
+from adapter.metrics.build import build_metrics
 from adapter.metrics.task_metrics import task_default_metrics
+from adapter.plan import Component
 from adapter.tasks.task import class_rows, find_task, known_tasks
 from adapter.tasks.token_classification import word_rows
 
@@ -65,3 +67,9 @@ def test_rows_of_words_leave_out_what_is_no_word() -> None:
     (row,) = word_rows({"logits": logits}, {"labels": torch.tensor([[-100, 0, 0]])}, LABELS)
     assert row["labels"] == ["no", "yes"]
     assert len(row["scores"]) == 2
+
+
+def test_every_task_has_metrics_that_are_there() -> None:
+    for name in known_tasks():
+        assert task_default_metrics(name), name
+        assert build_metrics([Component(metric, key="task") for metric in task_default_metrics(name)])

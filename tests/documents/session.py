@@ -133,7 +133,8 @@ class Session:
         words = command.words
         status = command.status
         if words[:2] == ("pip", "install"):
-            assert unknown_requirements(words[2:]) == []
+            unknown = unknown_requirements(words[2:])
+            assert not unknown, f"pyproject.toml has no {unknown}"
             return
         if words == ("pytest",):
             return  # what runs this

@@ -51,8 +51,8 @@ def test_a_page_that_is_wrong(page: str, said: str, tmp_path: Path) -> None:
 
 
 def test_a_page_that_is_right(tmp_path: Path) -> None:
-    page = f"{START}\n```console\n$ adapter fit start.yaml  # exit status 2\n...\n  dataset.train: there is no ...\n...\n```"
-    do(tmp_path, page)
+    shown = "$ adapter fit start.yaml  # exit status 2\n...\n  dataset.train: there is no ...\n..."
+    do(tmp_path, f"{START}\n```console\n{shown}\n```")
 
 
 @pytest.mark.parametrize(

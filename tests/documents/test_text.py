@@ -13,11 +13,13 @@ import pytest
 from lightning import Trainer
 
 from adapter.cli.main import complete_parser, find_commands, parse
+from adapter.dialects.run import TABLE
 from adapter.hooks.hook import STAGES
 from adapter.hooks.priority import get_priority
 from adapter.lightning.hook_callback import STAGE_METHODS
 from adapter.registry import HOOKS
 from adapter.schema.hooks import ARGUMENTS
+from adapter.schema.locate import locate
 from tests.conftest import ROOT
 from tests.documents.page import Page, read
 from tests.documents.shell import unknown_requirements
@@ -64,6 +66,13 @@ def test_options_in_the_text_are_options(page: Page) -> None:
     placeholders = ("--trainer.KEY",)
     free = ("--data.", "--model.", "--train.")  # keys of a config, as LightningCLI and arg_parse_fn spell them
     assert sorted(each for each in options - known if not each.startswith((*free, *placeholders))) == []
+
+
+def test_keys_in_the_text_are_keys(page: Page) -> None:
+    keys = {key for span in page.spans for key in re.findall(r"^(?:train|evaluation|run)\.(?!py\b)\w+(?:\.\w+)*", span)}
+    run_keys = {*TABLE, *(key for key in keys if key.startswith("run.hooks"))}
+    unknown = [key for key in keys if not (key in run_keys if key.startswith("run.") else locate({}, key).known)]
+    assert sorted(unknown) == []
 
 
 def test_the_table_of_stages_is_the_one_that_runs() -> None:

@@ -36,7 +36,9 @@ def read_curves(folder: Path) -> dict[str, Curve]:
         points = list(_phase_points(folder / "log.txt"))
     else:
         found = "no *.log.json and no log.txt in it" if folder.is_dir() else "no such folder"
-        raise ConfigError(Problem("", found, fix="name the work directory of a run", kind="file"), str(folder))
+        runs = sorted({str(log.parent) for name in ("log.txt", "*.log.json") for log in folder.glob(f"*/{name}")})
+        fix = f"name the work directory of a run{', such as ' if runs else ''}{', '.join(runs[-3:])}"
+        raise ConfigError(Problem("", found, fix=fix, kind="file"), str(folder))
     curves: defaultdict[str, dict[float, float]] = defaultdict(dict)
     for name, epochs, value in points:
         curves[name][epochs] = value

@@ -83,3 +83,11 @@ def test_reads_the_log_of_a_run_config(tmp_path):
 def test_refused(name, message, tmp_path):
     with pytest.raises(ConfigError, match=message):
         read_curves(tmp_path / name)
+
+
+def test_a_folder_of_runs_is_told_from_a_run(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "log.txt").write_text("")
+    with pytest.raises(ConfigError, match=f"such as {tmp_path}/one, {tmp_path}/two"):
+        read_curves(tmp_path)

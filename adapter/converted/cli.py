@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 
+from adapter.config import Config
+from adapter.config.writing import WRITERS
 from adapter.converted.data import ConfigData
 from adapter.converted.model import ConfigModel
 from adapter.errors import ConfigError, Problem
@@ -17,6 +21,23 @@ from adapter.lightning.quiet import quiet
 
 # `--model.init_args.optimizer.options.x`, of which LightningCLI would keep x and forget the other options
 TOO_DEEP = re.compile(r"--((?:model|data)\.(?:init_args\.)?(?!init_args\.)[^.=]+\.[^.=]+)\.[^=]+")
+PROG = "adapter lightning"
+
+
+def refuse_other_files(words: Sequence[str]) -> None:
+    """Refuse what cannot be read as a file of ``--config``, and a config that has not been converted.
+
+    Raises:
+        ConfigError: Such a file, by its name.
+    """
+    pairs = [*pairwise(words), *(word.split("=", 1) for word in words if "=" in word)]
+    for option, path in pairs:
+        if option not in ("--config", "-c") or Path(path).suffix.lower() not in WRITERS:
+            continue
+        found = Config.from_file(path)
+        if "trainer" not in found and ("train" in found or "run" in found):
+            fix = f"`adapter convert {path} -o lightning.yaml` makes one; `adapter fit` runs it as it is"
+            raise ConfigError(Problem("", "a config, and not a LightningCLI file", fix=fix, kind="file"), path)
 
 
 class ConfigCLI(LightningCLI):
@@ -36,6 +57,8 @@ class ConfigCLI(LightningCLI):
             fix = f"change it in the file, or give the whole value: --{key} '{{...}}'"
             raise ConfigError(Problem(match[0], "is below a value that the command line can only replace", fix=fix))
         self.words = list(words)
+        refuse_other_files(words)
+        usage = {name: {"usage": f"{PROG} {name} --config FILE [--KEY VALUE ...]"} for name in self.subcommands()}
         with quiet():
             super().__init__(
                 ConfigModel,
@@ -46,7 +69,7 @@ class ConfigCLI(LightningCLI):
                 trainer_class=LeanTrainer,
                 auto_configure_optimizers=False,
                 load_from_checkpoint_support=False,  # checkpoints are pairs, not Lightning's
-                parser_kwargs={"prog": "adapter lightning"},
+                parser_kwargs={"prog": PROG, **usage},  # Lightning's own usage is as long as the list of its options
             )
 
     @staticmethod

@@ -211,3 +211,35 @@ def test_a_checkpoint_that_is_not_there(
 def test_a_lightning_file_is_not_json(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(config), "-o", "lightning.json"]) == 2
     assert "--out: 'lightning.json' is named as JSON" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("gone.yaml", None, "gone.yaml: 1 problem\n  no such file"),
+        ("picture.yaml", b"\x89PNG\r\n", "picture.yaml: 1 problem\n"),
+        (
+            "config.yaml",
+            b"model: {type: x}\ntrain: {}\n",
+            "a config, and not a LightningCLI file\n      fix: `adapter convert",
+        ),
+        ("run.yaml", b"model: {arch: x}\nrun: {}\n", "a config, and not a LightningCLI file"),
+    ],
+)
+@pytest.mark.parametrize("form", ["--config={}", "--config {}", "-c {}"])
+def test_another_file_is_refused(
+    name: str, content: bytes | None, said: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert main(["lightning", "fit", *form.format(tmp_path / name).split(" ")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_wrong_option_is_told_in_a_few_lines(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["lightning", "fit", f"--config={file}", "--trainer.epochs=3"])
+    assert stop.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("usage: adapter lightning fit --config FILE [--KEY VALUE ...]\n")
+    assert len(told.splitlines()) < 8

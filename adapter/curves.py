@@ -6,7 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +50,12 @@ Point = tuple[str, float, float]
 
 def _points(log: Path) -> Iterator[Point]:
     """The points of one ``*.log.json``."""
-    rows = list(_objects(log))
-    length = _iterations_per_epoch(log.with_suffix(""), rows)
+    rows = [row for row in _objects(log) if _says_when(row)]
+    length = max(1, _iterations_per_epoch(log.with_suffix(""), rows))
     inner = _restarts(rows)
     done = 0.0
-    for row, following in zip(rows, [*rows[1:], {}], strict=True):
+    none: dict[str, Any] = {}
+    for row, following in zip_longest(rows, rows[1:], fillvalue=none):
         if row.get("mode") == "train":
             done = row["iter"] / length + (row["epoch"] - 1 if inner else 0)
         elif following.get("epoch") != row.get("epoch"):
@@ -62,6 +63,11 @@ def _points(log: Path) -> Iterator[Point]:
         for name, value in row.items():
             if name not in NO_CURVES and _is_number(value):
                 yield name, done, float(value)
+
+
+def _says_when(row: Mapping[str, Any]) -> bool:
+    """Whether an object is a line of the log, and not something else that was written to the file."""
+    return _is_number(row.get("epoch")) and (row.get("mode") != "train" or _is_number(row.get("iter")))
 
 
 def _restarts(rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -74,7 +80,7 @@ def _restarts(rows: Sequence[Mapping[str, Any]]) -> bool:
 
 def _iterations_per_epoch(log: Path, rows: Sequence[Mapping[str, Any]]) -> float:
     """As the text log beside it says; without one, the largest number that the lines show."""
-    text = log.read_text(encoding="utf-8") if log.is_file() else ""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
     if found := WITHIN_EPOCH.search(text):
         return int(found[1])
     if (found := WITHIN_RUN.search(text)) and (epochs := MAX_EPOCHS.search(text)):
@@ -94,7 +100,7 @@ def _phase_points(log: Path) -> Iterator[Point]:
 
 def _objects(log: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects that have a line each; a line cut off by a crash, and any other text, is passed over."""
-    for line in log.read_text(encoding="utf-8").splitlines():
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             row = json.loads(line)
         except ValueError:

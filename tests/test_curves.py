@@ -91,3 +91,23 @@ def test_a_folder_of_runs_is_told_from_a_run(tmp_path):
         (tmp_path / name / "log.txt").write_text("")
     with pytest.raises(ConfigError, match=f"such as {tmp_path}/one, {tmp_path}/two"):
         read_curves(tmp_path)
+
+
+WHOLE = '{"mode": "train", "epoch": 1, "iter": 2, "loss": 1.5}'
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ("", {}),
+        ('{"mode": "train", "iter": 1, "loss": 2.0}', {}),
+        ('{"mode": "train", "epoch": "x", "iter": "y", "loss": 2.0}\n[1]\n5', {}),
+        ('{"mode": "train", "epoch": 1, "iter": 0, "loss": 2.0}', {"loss": [(0.0, 2.0)]}),
+        (f'{WHOLE}\n{{"mode": "train", "epoch": 2, "lo', {"loss": [(1.0, 1.5)]}),
+        (f"{WHOLE}\n\udcff\udcfe", {"loss": [(1.0, 1.5)]}),
+    ],
+)
+def test_what_is_no_line_of_the_log_is_passed_over(log, expected, tmp_path):
+    """A run has just begun, a crash cut the line off, another program wrote there."""
+    (tmp_path / "a.log.json").write_bytes(log.encode(errors="surrogateescape"))
+    assert read_curves(tmp_path) == expected

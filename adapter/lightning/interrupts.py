@@ -68,7 +68,7 @@ class Interrupts:
         prefix = Path(self.owner.checkpoint_folder, INTERRUPTED)
         self.owner.save_checkpoint(prefix)
         self.owner.logger.warning(
-            "saved %s.pth; --resume goes on from there (--ckpt_path of adapter lightning)", prefix
+            "saved %s.pth; --resume goes on from there, or --ckpt_path of adapter lightning", prefix
         )
         self.owner.processes.ending = True
         self.end(signal.Signals(number))

@@ -145,8 +145,13 @@ def _class_of(args: dict[str, Any], key: str, base_dir: str | Path | None) -> tu
 
 def _type_of(file: str | Sequence[str], key: str, base_dir: str | Path | None) -> str:
     """The type of files by their ending; a folder has none."""
-    first = Path(base_dir or ".", file if isinstance(file, str) else file[0])
-    kind = format_of(first)
+    paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
+    first, kind = paths[0], format_of(paths[0])
+    other = next((path for path in paths if format_of(path) != kind), None)
+    if kind is not None and other is not None:
+        found = f"{first} and {other} are files of different kinds"
+        fix = f"give each kind an entry of its own: {key}: [{{file: ...}}, {{file: ...}}]"
+        raise ConfigError(Problem(f"{key}.file", found, fix=fix, kind="file"))
     if kind is None:
         found = f"'{first}' {'is a folder' if first.is_dir() else 'has none of the known endings'}"
         fix = "give `type`" if not first.is_dir() else "name a file of it, or give the folder as `name` with a `split`"

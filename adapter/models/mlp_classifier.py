@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from adapter.errors import ConfigError, Problem
 from adapter.models.class_loss import loss_of
+from adapter.models.mlp_layers import hidden_layers, rows_of
 from adapter.registry import MODELS
 
 
@@ -26,18 +26,11 @@ class MLPClassifier(nn.Module):
         self, in_features: int, num_classes: int, hidden: int | Sequence[int] = 64, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        widths = [hidden] if isinstance(hidden, int) else list(hidden)
-        if any(isinstance(size, bool) or size < 1 for size in (in_features, num_classes, *widths)):
-            raise ValueError("in_features, num_classes and hidden count from 1")
-        layers: list[nn.Module] = []
-        width = in_features
-        for size in widths:
-            layers += [nn.Linear(width, size), nn.ReLU()]
-            if dropout:
-                layers.append(nn.Dropout(dropout))
-            width = size
+        if isinstance(num_classes, bool) or num_classes < 1:
+            raise ValueError("num_classes counts from 1")
+        layers, width = hidden_layers(in_features, hidden, dropout)
         self.in_features = in_features
-        self.hidden = nn.Sequential(*layers)
+        self.hidden = layers
         self.head = nn.Linear(width, num_classes)
 
     def forward(self, features: Tensor, label: Tensor | None = None) -> dict[str, Tensor]:
@@ -53,10 +46,7 @@ class MLPClassifier(nn.Module):
         Raises:
             ConfigError: Rows of another length, or labels that are no class numbers.
         """
-        rows = features.flatten(1).to(self.head.weight.dtype)
-        if rows.shape[1] != self.in_features:
-            found = f"{self.in_features}, but the data have rows of {rows.shape[1]} numbers"
-            raise ConfigError(Problem("model.in_features", found))
+        rows = rows_of(features, self.in_features, self.head.weight.dtype)
         logits = self.head(self.hidden(rows))
         if label is None:
             return {"logits": logits}

@@ -67,6 +67,7 @@ def test_relative_files_start_from_the_base_folder(mode, rows):
             "no such file",
         ),
         ({"type": "csv", "file": 3}, "dataset.train", "cannot be built"),
+        ({"file": ["a.csv", "b.jsonl"]}, "dataset.train.file", "a.csv and b.jsonl are files of different kinds"),
     ],
 )
 @pytest.mark.usefixtures("registered")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from adapter.data.build import build_dataset
 from adapter.data.sequence_tokenizer import SequenceTokenizer
 from tests.tiny_models import tiny_bert
 
@@ -37,3 +38,23 @@ def test_a_batch_is_filled_up_to_its_longest_sample(folder):
     assert batch["input_ids"].shape == (2, 6)
     assert batch["attention_mask"].sum(1).tolist() == [3, 6]
     assert batch["labels"].tolist() == [0, 0]
+
+
+def test_rows_of_files_are_tokenized_once_in_each_way(folder, tmp_path, dataset_cache, monkeypatch):
+    (tmp_path / "rows.csv").write_text("x,y\ngood film,no\nbad plot,yes\n")
+    section = {"train": {"file": "rows.csv", "first_sequence": "x", "label": "y"}}
+    batches, encode = [], SequenceTokenizer.encode
+    monkeypatch.setattr(SequenceTokenizer, "encode", lambda *given: batches.append(1) or encode(*given))
+
+    def labels_of(names, **options):
+        batches.clear()
+        tokenizer = SequenceTokenizer(model_dir=folder, first_sequence="x", label="label", **options)
+        data = build_dataset(section, "train", tokenizer, base_dir=tmp_path, labels=names)
+        return [row["labels"] for row in data], len(batches)
+
+    assert labels_of(["no", "yes"]) == ([0, 1], 1)
+    assert labels_of(["no", "yes"]) == ([0, 1], 0)
+    assert labels_of(["yes", "no"]) == ([1, 0], 1)
+    assert labels_of(["no", "yes"], max_length=3) == ([0, 1], 1)
+    (tmp_path / "rows.csv").write_text("x,y\ngood film,yes\nbad plot,yes\n")
+    assert labels_of(["no", "yes"]) == ([1, 1], 1)

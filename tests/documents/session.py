@@ -11,7 +11,7 @@ diff         ``file: NAME.py``            the old side runs under ``adapter run`
 python                                    run as a script
 bash                                      its commands run, and end as ``# exit status N`` says, or with 0
 console                                   the same; what is printed is what the page shows
-files                                     the files are there that the sentence after ``fit`` names
+files                                     the files are there that a sentence beginning ``Files:`` names
 ===========  ===========================  =============================================================
 
 Any other block is an error.
@@ -188,4 +188,5 @@ def _laid_over(base: Any, top: Any) -> Any:
 
 def _pattern(name: str) -> str:
     """A file's name in a page as a pattern: ``epoch_N.pth``, ``<timestamp>.log``."""
-    return "work_dir*/" + re.sub(r"<\w+>|(?<![A-Z])[A-Z](?![A-Za-z])", "*", name)
+    place = "" if name.startswith("work_dir") else "work_dir*/"
+    return place + re.sub(r"<\w+>|(?<![A-Z])[A-Z](?![A-Za-z])", "*", name)

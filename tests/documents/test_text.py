@@ -17,7 +17,7 @@ from adapter.dialects.run import TABLE
 from adapter.hooks.hook import STAGES
 from adapter.hooks.priority import get_priority
 from adapter.lightning.hook_callback import STAGE_METHODS
-from adapter.registry import HOOKS
+from adapter.registry import HOOKS, STRATEGIES
 from adapter.schema.hooks import ARGUMENTS
 from adapter.schema.locate import locate
 from tests.conftest import ROOT
@@ -87,6 +87,12 @@ def test_the_table_of_hooks_names_each_with_its_priority() -> None:
     told = {name: row[1] for row in rows for name in re.findall(r"\w+Hook", re.sub(r"\(.*?\)", "", row[0]))}
     priorities = {name: get_priority(HOOKS.resolve(name).PRIORITY) for name in ARGUMENTS}
     assert {name: int(text.split()[1]) for name, text in told.items()} == priorities
+
+
+def test_the_table_of_strategies_names_each_one() -> None:
+    rows = _rows(ROOT / "migration_guide" / "strategy_by_strategy.md")
+    told = [row[2].strip("`") for row in rows if len(row) == 5 and row[2].startswith("`")]
+    assert sorted(told) == sorted(STRATEGIES.names())
 
 
 def test_the_example_of_each_command_names_files_that_exist() -> None:

@@ -21,15 +21,18 @@ class Migration:
     Attributes:
         text: The new file.
         moves: What became of each old key; empty when there was none.
+        anew: Whether the file is written from its values alone: what an anchor shares has changed in one place only.
     """
 
     text: str
     moves: tuple[Move, ...]
+    anew: bool = False
 
     @property
     def summary(self) -> list[str]:
         """A sentence for each key that was moved or dropped."""
-        return notices(self.moves)
+        told = "written anew, without comments: what an anchor of the file shares has changed in one place only"
+        return [*notices(self.moves), *([told] if self.anew else [])]
 
 
 def migrate(path: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Migration:
@@ -56,9 +59,12 @@ def migrate(path: str | os.PathLike[str], out: str | os.PathLike[str] | None = N
     wanted = os.path.splitext(out)[1].lower() if out is not None else suffix
     if wanted and (wanted not in WRITERS or (wanted == ".json") != (suffix == ".json")):
         text, suffix = to_text(config, wanted), wanted
+    anew = Config.from_string(text, suffix) != config
+    if anew:
+        text = to_text(config, suffix)
     if Config.from_string(text, suffix) != config:
         raise AssertionError(f"'{path}' does not read back as what was written; nothing was changed")
-    return Migration(text, tuple(moves))
+    return Migration(text, tuple(moves), anew)
 
 
 def _move(config: Config) -> list[Move]:

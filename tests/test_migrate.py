@@ -240,3 +240,14 @@ def test_a_folder_is_no_file_to_write(command, tmp_path, capsys):
         main([command, "config.yaml", "-o", str(tmp_path)])
     assert stop.value.code == 2
     assert f"'{tmp_path}' is a folder; name a file" in capsys.readouterr().err
+
+
+def test_what_an_anchor_shares_may_change_in_one_place(tmp_path, capsys):
+    path = tmp_path / "a.yaml"
+    path.write_text("train: &a {hooks: [{type: CheckpointHook}], max_epochs: 1}\nother: *a\n")
+    assert main(["migrate", str(path), "-o", str(tmp_path / "b.yaml")]) == 0
+    assert "written anew, without comments" in capsys.readouterr().err
+    assert Config.from_file(tmp_path / "b.yaml") == {
+        "train": {"checkpoint": {"period": {}}, "max_epochs": 1},
+        "other": {"hooks": [{"type": "CheckpointHook"}], "max_epochs": 1},
+    }

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from adapter import pipeline
+from adapter import ConfigError, pipeline
+from adapter.runner import Trainer
 from tests.distributed.launches import run, torchrun
 from tests.modelscope_names.test_scripts import python
 from tests.runner import tiny
@@ -190,3 +191,43 @@ def test_two_processes_as_in_the_direct_run(tmp_path: Path) -> None:
     (direct,) = (tmp_path / "direct").iterdir()
     assert lines(told(tmp_path / "run")["run"]) == lines(direct)
     assert weights(told(tmp_path / "run")["run"]) == weights(direct)
+
+
+def parts() -> dict[str, Any]:
+    return {
+        "model": tiny.Tiny(),
+        "datasets": {"train": tiny.Data(n=38), "val": tiny.Data(n=18)},
+        "task": tiny.Task(),
+        "job_id": "job",
+    }
+
+
+class OwnLoop(tiny.Task):
+    def train_epoch(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("changes", "others", "said"),
+    [
+        ({"init_lr": None}, {}, "run.init_lr: not given"),
+        ({"lr_sched": "cosine"}, {}, "run.lr_sched: "),
+        ({}, {"task": OwnLoop()}, "run.task: OwnLoop has a training loop of its own"),
+    ],
+)
+def test_the_trainer_refuses(changes: dict[str, Any], others: dict[str, Any], said: str, tmp_path: Path) -> None:
+    config = tiny.config(tmp_path, **changes)
+    with pytest.raises(ConfigError, match=said):
+        Trainer(config, **{**parts(), **others})
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_trainer_needs_the_run_section_alone(tmp_path: Path) -> None:
+    """Resuming and evaluating only are asked for there, as ever."""
+    run = tiny.config(tmp_path, max_epoch=1)["run"]
+    best = Trainer({"run": run}, **parts()).train()
+    path = str(tmp_path / "out" / "job" / "checkpoint_0.pth")
+    assert Trainer({"run": {**run, "evaluate": True, "resume_ckpt_path": path}}, **parts()).train() == best
+    longer = Trainer({"run": {**run, "max_epoch": 2, "resume_ckpt_path": path}}, **parts())
+    assert longer.train()["agg_metrics"] >= best["agg_metrics"]
+    assert longer.epoch == 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import importlib
 import importlib.util
 import inspect
 import re
@@ -73,6 +75,16 @@ def test_keys_in_the_text_are_keys(page: Page) -> None:
     run_keys = {*TABLE, *(key for key in keys if key.startswith("run.hooks"))}
     unknown = [key for key in keys if not (key in run_keys if key.startswith("run.") else locate({}, key).known)]
     assert sorted(unknown) == []
+
+
+def test_imports_in_the_text_find_what_they_name(page: Page) -> None:
+    nodes = [ast.parse(span).body[0] for span in page.spans if re.match(r"(from|import) adapter", span)]
+    named = [
+        (node.module or "", alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    assert [name for module, name in named if not hasattr(importlib.import_module(module), name)] == []
+    modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    assert [module for module in modules if importlib.util.find_spec(module) is None] == []
 
 
 def test_the_table_of_stages_is_the_one_that_runs() -> None:

@@ -15,6 +15,8 @@ from adapter.fates import Fate, fates, unread
 from adapter.hooks.hook import STAGES
 from adapter.plan import Plan, hook_class, make_plan, priority_of
 from adapter.prepare import problems_of
+from adapter.schema import where_written
+from adapter.schema.files_there import missing_files
 
 if TYPE_CHECKING:
     from adapter.prepare import Prepared
@@ -103,6 +105,10 @@ def _explain(prepared: Prepared) -> Explanation:
     original, config, moves = prepared.original, prepared.config, prepared.moves
     plan = make_plan(config)
     problems = problems_of(prepared)
+    if detect(original) != "run":
+        told = {problem.key for problem in problems}
+        absent = (where_written(problem, original, moves) for problem in missing_files(config))
+        problems += [problem for problem in absent if problem.key not in told]
     refused = {problem.key: problem.found for problem in problems}
     rows = fates(original, config, moves, plan)
     return Explanation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -212,7 +212,12 @@ class TrainerParts(BaseTrainer):
         labels = self.labels.names if encodes and self.labels is not None else None
         cfg = {name: _without_labels(section) for name, section in self.plan.dataset.items()}
         unlabeled = self.purpose == "predict" and mode == "val"
-        return build_dataset(cfg, mode, preprocessor, self.base_dir, labels=labels, unlabeled=unlabeled)
+        built = build_dataset(cfg, mode, preprocessor, self.base_dir, labels=labels, unlabeled=unlabeled)
+        names = getattr(built, "column_names", None) or ()
+        task = self.known_task if mode == "train" else None
+        if task is not None and task.needs_labels and "input_ids" in names:
+            _refuse_unlabeled(names)
+        return built
 
     def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
         """The collators for training and for evaluation: those given, the preprocessors' ``collate``, or torch's."""
@@ -395,3 +400,10 @@ def by_mode(value: Any, keyword: str) -> dict[str, Any]:
     if other:
         raise ConfigError([Problem(f"{keyword}.{name}", "no such mode", allowed="train, val") for name in other])
     return {"train": value.get("train"), "val": value.get("val")}
+
+
+def _refuse_unlabeled(names: Sequence[str]) -> None:
+    """Refuse tokenized texts that have no labels to learn."""
+    if "labels" not in names:
+        found = "not given, and no column is called label or labels: there is nothing to learn"
+        raise ConfigError(Problem("dataset.train.label", found, kind="missing", fix="name the column of the labels"))

@@ -41,6 +41,22 @@ def test_every_key_of_the_corpus_is_accounted_for(name):
     assert all(problem.kind in ("missing", "name") for problem in explanation.problems)
 
 
+def test_files_that_are_not_there_are_told(tmp_path):
+    (tmp_path / "train.csv").touch()
+    text = json.dumps(
+        {
+            **CONFIG,
+            "model": {"path": "./absent"},
+            "dataset": {"train": [{"file": "trian.csv"}, {"file": ["train.csv"]}], "valid": {"file": "val.tsv"}},
+        }
+    )
+    (tmp_path / "config.json").write_text(text)
+    problems = {problem.key: problem for problem in explained(Config.from_file(tmp_path / "config.json")).problems}
+    assert problems.keys() == {"dataset.train[0].file", "dataset.valid.file", "model.path"}
+    assert problems["dataset.train[0].file"].nearest == "train.csv"
+    assert "no such file" in problems["dataset.valid.file"].found
+
+
 def test_hooks_by_stage_in_run_order():
     explanation = explained(CONFIG)
     assert explanation.stages["after_train_epoch"] == [

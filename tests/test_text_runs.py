@@ -174,6 +174,16 @@ def test_pairs(folder: Path, bert: Path) -> None:
     assert {"accuracy", "binary-f1"} <= trainer.metric_values.keys()
 
 
+def test_a_text_that_leaves_no_room_to_write_is_refused_before_training(folder: Path) -> None:
+    (folder / "long.jsonl").write_text(json.dumps({"prompt": "very " * 40, "answer": "good"}))
+    data = {"file": "long.jsonl", "first_sequence": "prompt", "second_sequence": "answer"}
+    config = settings(tiny_gpt(folder / "gpt"), task="text-generation", dataset={"train": data, "val": data})
+    config["preprocessor"] = {"type": "text-gen-tokenizer"}
+    with pytest.raises(ConfigError, match=r"preprocessor\.max_length: a text of 32 tokens fills the 32 .*\s.*below 32"):
+        trainer_on(folder, config)
+    assert not (folder / "run").exists()
+
+
 def test_texts_go_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"prompt": "the film was", "answer": "very good"}, {"prompt": "a plot", "answer": "and why"}]
     (folder / "train.jsonl").write_text("\n".join(map(json.dumps, rows * 6)))
@@ -324,6 +334,13 @@ def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert
         (
             {"dataset__val__file": "other.csv"},
             r"dataset\.val\.file: .*other\.csv has no column 'sentence'.*words, kind",
+        ),
+        ({"dataset__train__label": None}, r"dataset\.train\.label: not given.*nothing to learn"),
+        ({"task": "text-regression"}, r"dataset\.train\.label: found 'praise', which is no number"),
+        ({"task": "text-generation"}, r"model\.path: a bert model reads texts in both directions.*\s.*gpt2"),
+        (
+            {"task": "token-classification", "preprocessor__type": "ner-tokenizer"},
+            r"dataset\.train\.label: a sample has 4 words and 1 labels",
         ),
         ({"preprocessor__tokenizer_name": "./none"}, r"preprocessor\.tokenizer_name: no such directory"),
         ({"preprocessor__second_sequence": "more"}, r"preprocessor\.second_sequence: samples have no column 'more'"),

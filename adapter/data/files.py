@@ -134,7 +134,7 @@ class FileDataset(Dataset[dict[str, Any]]):
         where = f"column '{column}' of {self.source}"
         values = self._rows.data[column]
         if values.null_count:
-            found = f"{where} has {values.null_count} empty cells"
+            found = f"{where} has {_empty_cells(values.null_count)}"
             raise ConfigError(Problem("label", found, allowed="a label in every row"))
         if labels is not None:
             return torch.tensor(Labels(tuple(labels)).encode(values.to_pylist(), where))
@@ -148,11 +148,16 @@ class FileDataset(Dataset[dict[str, Any]]):
     def _numeric(self, column: str) -> Tensor:
         values = self._rows.data[column]
         if not self._is_full(column):
-            what = f"{values.null_count} empty cells" if values.null_count else f"{values.type} values"
+            kind = "text" if "string" in str(values.type) else f"{values.type} values"
+            what = _empty_cells(values.null_count) if values.null_count else kind
             found = f"column '{column}' of {self.source} has {what}"
             raise ConfigError(Problem("file", found, allowed="numbers in every row"))
         tensor = torch.from_numpy(values.to_numpy().copy())
         return tensor.float() if tensor.is_floating_point() else tensor.long()
+
+
+def _empty_cells(count: int) -> str:
+    return "an empty cell" if count == 1 else f"{count} empty cells"
 
 
 class FileStream(IterableDataset[dict[str, Any]]):

@@ -45,7 +45,7 @@ def load_rows(file_format: str, paths: Sequence[Path], header: bool = True, stre
 
     missing = [path for path in paths if not path.is_file()]
     if missing:
-        raise ConfigError([_missing(path) for path in missing])
+        raise ConfigError([missing_file(path) for path in missing])
     reader, options = READERS[file_format]
     if not header:
         options = {**options, "column_names": _numbered(paths[0], options)}
@@ -91,7 +91,8 @@ def _empty(names: str) -> Problem:
     return Problem("file", f"{names} is empty: there are no rows in it", kind="file")
 
 
-def _missing(path: Path) -> Problem:
+def missing_file(path: Path) -> Problem:
+    """A file that is not there, with the nearest name in its folder."""
     folder = path.parent
     names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
     fix = "check the name; a relative one starts from the config file's folder"

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from adapter.data.text_tokenizer import FIRST, SECOND, Columns, TextTokenizer
+from adapter.errors import ConfigError, Problem
 from adapter.metrics.metric import IGNORED
 from adapter.registry import PREPROCESSORS
 
@@ -28,6 +29,8 @@ class GenerationTokenizer(TextTokenizer):
         """The tokens of texts with their completions."""
         prompts = [str(text or "") for text in columns[FIRST]]
         prompt_ids = self.tokenizer(prompts, truncation=True, max_length=self.max_length)["input_ids"]
+        if self.mode != "train":
+            self._refuse_long_ones(prompt_ids)
         if SECOND not in columns:
             alone: Columns = {"input_ids": prompt_ids, "labels": [[IGNORED, *ids[1:]] for ids in prompt_ids]}
             return alone if self.mode == "train" else {**alone, "prompt_ids": prompt_ids}
@@ -40,6 +43,13 @@ class GenerationTokenizer(TextTokenizer):
             "labels": [[*([IGNORED] * max(len(ids), 1)), *more[not ids :]][: self.max_length] for ids, more in pairs],
         }
         return whole if self.mode == "train" else {**whole, "prompt_ids": prompt_ids, "tgts": answers}
+
+    def _refuse_long_ones(self, prompt_ids: Sequence[Sequence[int]]) -> None:
+        """Refuse texts after which the model has no room to write."""
+        longest, room = max(map(len, prompt_ids), default=0), self.tokenizer.model_max_length
+        if longest >= room:
+            found = f"a text of {longest} tokens fills the {room} that the model holds: it can write nothing after it"
+            raise ConfigError(Problem("preprocessor.max_length", found, fix=f"set it below {room}"))
 
     def collate(self, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """A batch of samples, filled up on the right; the texts alone on the left, where a model goes on from."""
@@ -55,7 +65,8 @@ class GenerationTokenizer(TextTokenizer):
             batch["prompt_mask"] = filled_up([[1] * len(ids) for ids in prompts], 0, left=True)
             if "tgts" in samples[0]:
                 batch["tgts"] = [sample["tgts"] for sample in samples]
-            batch["max_new_tokens"] = self.max_new_tokens
+            room = self.tokenizer.model_max_length - batch["prompt_ids"].shape[1]
+            batch["max_new_tokens"] = min(self.max_new_tokens, room)
         return batch
 
 

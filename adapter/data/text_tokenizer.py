@@ -145,6 +145,10 @@ class TextTokenizer:
         """The number of a label: by the list, if there is one and it is not a number of it already."""
         if isinstance(value, Tensor):
             return value.item()
+        if any(isinstance(each, str) for each in value) if isinstance(value, list) else _is_word(value, self.label2id):
+            found = f"found {value!r}, which is no number, and there is no list of labels"
+            fix = "name another column; a label for each word needs preprocessor.type token-cls-tokenizer"
+            raise ConfigError(Problem(f"dataset.{self.mode}.label", found, fix=fix))
         if self.label2id is None or not isinstance(value, str):
             return value
         return Labels(tuple(self.label2id)).encode([value], "the data")[0]
@@ -185,6 +189,11 @@ def load_tokenizer(name: str, base_dir: str | Path | None = None) -> Any:
         found = f"'{name}' holds no tokenizer that transformers can load: {reason_of(error)[:200]}"
         fix = "name a folder with tokenizer.json or vocab.txt"
         raise ConfigError(Problem("preprocessor.tokenizer_name", found, fix=fix, kind="file")) from error
+
+
+def _is_word(value: Any, label2id: Mapping[str, int] | None) -> bool:
+    """Whether a label is text that nothing numbers."""
+    return isinstance(value, str) and label2id is None
 
 
 def _absent(part: str, named: str | None, names: Sequence[str]) -> Problem:

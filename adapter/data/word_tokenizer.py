@@ -41,10 +41,11 @@ class WordTokenizer(TextTokenizer):
     def _numbers(self, words: list[Any], labels: list[Any]) -> list[int]:
         if len(words) != len(labels):
             found = f"a sample has {len(words)} words and {len(labels)} labels: {' '.join(map(str, words))[:80]}"
-            raise ConfigError(Problem("dataset", found, fix="give each word one label"))
+            raise ConfigError(Problem(f"dataset.{self.mode}.label", found, fix="give each word one label"))
+        key = f"dataset.{self.mode}.label"
         if self.label2id is None or not any(isinstance(label, str) for label in labels):
             return [int(label) for label in labels]
-        return Labels(tuple(self.label2id)).encode(labels, f"the words '{' '.join(map(str, words))[:80]}'")
+        return Labels(tuple(self.label2id)).encode(labels, f"the words '{' '.join(map(str, words))[:80]}'", key)
 
     @staticmethod
     def _on_first_tokens(word_ids: list[int | None], numbers: list[int]) -> list[int]:

@@ -51,6 +51,8 @@ class TorchmetricsMetric(Metric):
         truth = column(inputs, self.label_names, "the batch")
         if not holds_text(predicted):
             predicted, truth = as_tensor(predicted), as_tensor(truth)
+            if predicted.ndim == truth.ndim + 1 and predicted.shape[-1] == 1:  # one number a sample
+                predicted = predicted.squeeze(-1)
             self._size += predicted.numel()
         if self._pending and not _same_kind(self._pending[-1], (predicted, truth)):
             self._flush()

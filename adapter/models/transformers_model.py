@@ -118,6 +118,11 @@ def _class(transformers: Any, head: str | None, task: str | None, config: Any) -
     if mapping is not None and type(config) not in mapping.keys():  # noqa: SIM118 - a lazy mapping, not iterable itself
         found = f"a {config.model_type} model cannot be built for the task {task!r} ({name})"
         raise ConfigError(Problem("model.head", found, allowed=", ".join(_possible(transformers, config))))
+    two_ways = transformers.AutoModelForMaskedLM._model_mapping.keys()
+    if name == "AutoModelForCausalLM" and type(config) in two_ways and not getattr(config, "is_decoder", False):
+        found = f"a {config.model_type} model reads texts in both directions, so that it sees what it is to write"
+        fix = "name a model that writes, such as gpt2, or set model.is_decoder: true"
+        raise ConfigError(Problem("model.path", found, fix=fix))
     return cls
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from adapter.config.paths import leaves
-from adapter.errors import ConfigError, Problem
+from adapter.errors import ConfigError, Problem, nearest
 from adapter.installed import PACKAGE
+from adapter.metrics.task_metrics import DEFAULTS
 from adapter.models.directory import architectures
 from adapter.models.modelscope_model import directory_of, is_modelscopes
 from adapter.registry import HOOKS, LR_SCHEDULER, METRICS, MODELS, OPTIMIZERS, Registry
@@ -170,7 +171,8 @@ def metrics_are_given(config: Settings, keywords: Settings) -> Iterator[Problem]
     if not defaults:
         found = f"not given, and the task {config.get('task')!r} has no default metric"
         fix = "add metrics to the evaluation section"
-        yield Problem("evaluation.metrics", found, kind="missing", fix=fix)
+        near = nearest(config.get("task"), DEFAULTS)
+        yield Problem("evaluation.metrics", found, nearest=near, kind="missing", fix=fix)
     for name in defaults:
         for problem in _unknown(METRICS, name, "task"):
             found = f"the default metric of {config.get('task')!r}, {name}, is not available in this version"

@@ -43,6 +43,11 @@ class Task:
     step: Callable[[nn.Module, Any, Any, bool], dict[str, Any]] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def needs_labels(self) -> bool:
+        """Whether the loss of its models of transformers comes from labels in the data."""
+        return bool(self.head) and (self.classes or "num_labels" in self.settings)
+
 
 @cache
 def known_tasks() -> dict[str, Task]:

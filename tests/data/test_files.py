@@ -137,7 +137,7 @@ def test_the_console_stays_silent(csv, capfd):
         (CSV, {"label": "name", "labels": ["x", "z"]}, "row 2 of column 'name'"),
         (CSV, {"label": 5}, "no column number 5; allowed: p0, p1, label, name, weight"),
         ("a,b\n", {}, "is empty"),
-        (CSV, {"features": ["p0", "weight"]}, "1 empty cells"),
+        (CSV, {"features": ["p0", "weight"]}, "an empty cell"),
         ("", {}, "is empty"),
         ("a,b\n1,2\n1,2,3\n", {}, "line 3"),
     ],

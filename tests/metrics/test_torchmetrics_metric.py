@@ -42,6 +42,8 @@ def test_values_equal_torchmetrics_own(monkeypatch, data, name, args, buffer):
     [
         ("MeanSquaredError", {}, {"preds": torch.ones(2)}, {"label": torch.tensor([1.0, 3])},
          {"MeanSquaredError": 2.0}),
+        ("MeanSquaredError", {}, {"logits": torch.ones(2, 1)}, {"label": torch.tensor([1.0, 3])},
+         {"MeanSquaredError": 2.0}),
         ("MeanSquaredError", {"name": "mse"}, {"preds": [1.0, 1]}, {"labels": [1.0, 3]}, {"mse": 2.0}),
         ("MeanSquaredError", {"logit_name": "y", "label_name": "t"}, {"y": torch.ones(2), "preds": 0.0},
          {"t": torch.ones(2), "labels": 0.0}, {"MeanSquaredError": 0.0}),

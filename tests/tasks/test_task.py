@@ -69,6 +69,14 @@ def test_rows_of_words_leave_out_what_is_no_word() -> None:
     assert len(row["scores"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [("nli", True), ("text-regression", True), ("text-generation", False), ("image-classification", False)],
+)
+def test_which_tasks_need_labels(name: str, needs: bool) -> None:
+    assert find_task(name).needs_labels is needs
+
+
 def test_every_task_has_metrics_that_are_there() -> None:
     for name in known_tasks():
         assert task_default_metrics(name), name

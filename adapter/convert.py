@@ -55,7 +55,7 @@ def lightning_file(prepared: Prepared, seed: int | None, imports: list[str], tru
     Args:
         prepared: The config on its documented keys, checked.
         seed: Of every random number generator; None for ``run.seed``, else 42.
-        imports: Modules or Python files that register the user's own classes.
+        imports: Modules or Python files that register the user's own classes; files as seen from the file's folder.
         trust: Allow code that the config names.
         base_dir: Folder that relative paths of the data start from, as seen from the file's.
 

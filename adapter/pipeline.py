@@ -153,8 +153,10 @@ def convert(request: Request, out: str | None = None) -> str:
     import_user_code(imports)
     prepared = prepare(config, options=request.overrides)
     check(prepared, strict=request.strict)
-    base_dir = os.path.relpath(Path(config.filename or request.path).parent, Path(out or ".").parent)
-    return lightning_file(prepared, request.seed, imports, request.trust_remote_code, base_dir)
+    place = Path(out or ".").parent
+    base_dir = os.path.relpath(Path(config.filename or request.path).parent, place)
+    code = [os.path.relpath(name, place) if name.endswith(".py") else name for name in imports]
+    return lightning_file(prepared, request.seed, code, request.trust_remote_code, base_dir)
 
 
 def build(request: Request, purpose: str = "train") -> EpochBasedTrainer:

@@ -81,7 +81,8 @@ def _import_file(path: Path) -> None:
     if spec is None or spec.loader is None:
         raise ImportError(f"'{path}' is not a Python file")
     if path.stem in sys.modules:
-        if getattr(sys.modules[path.stem], "__file__", None) == str(path):
+        known = getattr(sys.modules[path.stem], "__file__", None)
+        if known is not None and os.path.realpath(known) == os.path.realpath(path):
             return
         raise ImportError(f"its name is that of a module already imported ('{path.stem}'); rename the file")
     module = importlib.util.module_from_spec(spec)

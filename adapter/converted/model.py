@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Union, cast
 
 import lightning as L
+from jsonargparse.typing import path_type
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import nn
 
@@ -16,6 +18,10 @@ from adapter.lightning.module import TrainingModule
 
 if TYPE_CHECKING:
     from adapter.trainer import EpochBasedTrainer
+
+
+# jsonargparse reads it: where a file of that name is, seen from the file that this stands in, it is meant
+Code: Any = Union[path_type("fr"), str]  # noqa: UP007  a type that is made here has no |
 
 
 class ConfigModel(TrainingModule):
@@ -34,7 +40,8 @@ class ConfigModel(TrainingModule):
         evaluation: What else section ``evaluation`` says.
         other: Other sections of the config.
         run: Section ``run`` of a config that has one; it has none of ``optimizer`` to ``evaluation``.
-        imports: Modules or Python files that register the user's own classes.
+        imports: Modules or Python files that register the user's own classes; in a file, files are as seen from its
+            folder.
         trust_remote_code: Allow code that the config names: ``plugins``, ``custom_imports``.
         checkpoint: Where to begin: a pair to go on from, when a run trains; the weights to use, when it does not.
     """
@@ -50,7 +57,7 @@ class ConfigModel(TrainingModule):
         evaluation: dict[str, Any] | None = None,
         other: dict[str, Any] | None = None,
         run: dict[str, Any] | None = None,
-        imports: list[str] | None = None,
+        imports: list[Code] | None = None,
         trust_remote_code: bool = False,
         checkpoint: str | None = None,
     ) -> None:
@@ -68,7 +75,7 @@ class ConfigModel(TrainingModule):
             **{name: unmarked(values) for name, values in sections.items() if values is not None},
             **{name: value for name, value in (("task", task), ("metrics", metrics)) if value is not None},
         }
-        self.imports = imports or []
+        self.imports = [os.fspath(each) for each in imports or ()]
         self.trust_remote_code = trust_remote_code
         self.checkpoint = checkpoint
         self.around: contextlib.ExitStack | None = None  # what surrounds Lightning's loop while it runs

@@ -16,7 +16,7 @@ from jsonargparse import ArgumentParser
 
 from adapter.cli.main import main
 from adapter.config import Config
-from adapter.converted import ConfigData
+from adapter.converted import ConfigData, ConfigModel
 from tests.cli.conftest import log_of, write
 from tests.conftest import ROOT, Adapter
 
@@ -159,7 +159,8 @@ def test_a_run_config_keeps_its_sections(tmp_path: Path) -> None:
     assert main(["convert", str(folder / "digits.yaml"), *words]) == 0
     document, written = yaml.safe_load(file.read_text()), Config.from_file(folder / "digits.yaml")
     trainer, model = document["trainer"], document["model"]["init_args"]
-    assert (document["seed_everything"], model["imports"]) == (7, [str(folder / "project.py")])
+    assert document["seed_everything"] == 7
+    assert [(file.parent / name).resolve() for name in model["imports"]] == [folder / "project.py"]
     assert (trainer["max_epochs"], trainer["default_root_dir"]) == (6, "output/digits")
     assert (trainer["accelerator"], trainer["callbacks"]) == ("cpu", [])
     assert list(model["run"]) == [*written.run, "seed"]
@@ -179,17 +180,23 @@ def test_names_code_of_a_python_config(config: Path, adapter: Adapter) -> None:
     assert not config.with_name("lightning.yaml").exists()
 
 
-def test_data_are_found_from_the_folder_of_the_file(config: Path, tmp_path: Path) -> None:
+def test_data_and_code_are_found_from_the_folder_of_the_file(config: Path, tmp_path: Path) -> None:
     """Wherever the command runs, in ours and in anybody's parser of arguments."""
+    code = config.with_name("code_of_my_own.py")
+    code.write_text("")
     for out in (config.with_name("lightning.yaml"), tmp_path / "else where" / "lightning.yaml"):
-        assert main(["convert", str(config), "-o", str(out)]) == 0
-        parser = ArgumentParser()
+        assert main(["convert", str(config), "--import", str(code), "--import", "json", "-o", str(out)]) == 0
+        document, parser = yaml.safe_load(out.read_text()), ArgumentParser()
         parser.add_argument("--config", action="config")
-        parser.add_class_arguments(ConfigData, "data")
-        given = yaml.safe_load(out.read_text())["data"]["init_args"]
-        (out.parent / "data.yaml").write_text(yaml.safe_dump({"data": given}))
-        data = parser.instantiate_classes(parser.parse_args([f"--config={out.parent}/data.yaml"])).data
-        assert data.base_dir.resolve() == config.parent.resolve()
+        for name, cls in (("model", ConfigModel), ("data", ConfigData)):
+            parser.add_class_arguments(cls, name)
+        (out.parent / "both.yaml").write_text(
+            yaml.safe_dump({name: document[name]["init_args"] for name in ("model", "data")})
+        )
+        read = parser.parse_args([f"--config={out.parent}/both.yaml"])
+        assert ConfigData(**vars(read.data)).base_dir.resolve() == config.parent.resolve()
+        file, module = ConfigModel(**vars(read.model)).imports
+        assert (Path(file).resolve(), module) == (code.resolve(), "json")
 
 
 @pytest.mark.parametrize(

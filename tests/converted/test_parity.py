@@ -76,7 +76,7 @@ def play_converted(name: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         config, file, work_dir = Path(folder, "config.json"), Path(folder, "lightning.yaml"), Path(folder, "work")
         config.write_text(json.dumps(described(name)))
-        file.write_text(convert(Request(str(config), work_dir=None)))
+        file.write_text(convert(Request(str(config), work_dir=None), str(file)))
         words = [f"--config={file}", f"--trainer.default_root_dir={work_dir}", "--trainer.accelerator=cpu"]
         owner = ConfigCLI(["fit", *words]).model.owner
         return {
@@ -102,7 +102,7 @@ def test_predicts_the_same() -> None:
         config.write_text(json.dumps(given))
         weights = str(Path(folder, "weights.bin"))
         torch.save({key: value + 1 for key, value in Tiny().state_dict().items()}, weights)
-        file.write_text(convert(Request(str(config), work_dir=None)))
+        file.write_text(convert(Request(str(config), work_dir=None), str(file)))
         count = predict(Request(str(config), work_dir=f"{folder}/direct"), weights, str(out))
         words = [f"--config={file}", f"--trainer.default_root_dir={folder}/work", f"--ckpt_path={weights}"]
         cli = ConfigCLI(["predict", *words])
@@ -114,7 +114,7 @@ def test_predicts_the_same() -> None:
 def test_has_nothing_to_test(tmp_path: Path) -> None:
     config, file = tmp_path / "config.json", tmp_path / "lightning.yaml"
     config.write_text(json.dumps(described(next(iter(CASES)))))
-    file.write_text(convert(Request(str(config), work_dir=None)))
+    file.write_text(convert(Request(str(config), work_dir=None), str(file)))
     with pytest.raises(ConfigError, match="test: a config without a run: section describes no test data"):
         ConfigCLI(["test", f"--config={file}", f"--trainer.default_root_dir={tmp_path}/work"])
     assert not (tmp_path / "work").exists()

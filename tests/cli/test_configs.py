@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -46,43 +48,69 @@ def digit_images(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["digits", "easycv"])
-def test_images_in_files(name: str, tmp_path: Path, digit_images: Path) -> None:
-    """The configs that read images, for a few iterations."""
-    path = tmp_path / f"{name}.yaml"
-    text = (ROOT / "configs" / "images" / path.name).read_text()
-    assert text.count("../../work_dir/digit_images") >= 2
-    path.write_text(text.replace("../../work_dir/digit_images", str(digit_images)))
-    few = ["train.max_epochs=1", "train.train_iters_per_epoch=4", "evaluation.val_iters_per_epoch=2"]
-    assert main(["fit", str(path), "--work-dir", str(tmp_path / "work"), "--strict", *few]) == 0
-    assert log_of(tmp_path / "work")[-1]["mode"] == "eval"
+def test_images_in_files(name: str, tmp_path: Path, digit_images: Path, few: list[str]) -> None:
+    assert run_on(digit_images, f"images/{name}.yaml", tmp_path, few)["mode"] == "eval"
 
 
 @pytest.fixture(scope="module")
-def text_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that configs/text/make_models.py makes."""
-    folder = tmp_path_factory.mktemp("models")
-    script = [sys.executable, str(ROOT / "configs" / "text" / "make_models.py"), str(folder)]
-    subprocess.run(script, check=True, capture_output=True)
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that configs/text/make_data.py makes: real words and docstrings, and a pretrained model."""
+    folder = tmp_path_factory.mktemp("work_dir") / "text"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["make_data.py", str(folder)])
+        runpy.run_path(str(ROOT / "configs" / "text" / "make_data.py"), run_name="__main__")
     return folder
 
 
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """Settings of a run of a few seconds; what whole runs reach is in the files, and in tests/benchmarks/README.md."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    small = {"train": 8, "evaluation": 16}
+    sizes = [f"{section}.dataloader.batch_size_per_gpu={size}" for section, size in small.items()]
+    lengths = ["train.max_epochs=1", "train.train_iters_per_epoch=3", "evaluation.val_iters_per_epoch=1"]
+    return [*sizes, *lengths, "train.checkpoint.period.save_strategy=no"]
+
+
+def run_on(data: Path, name: str, folder: Path, settings: list[str]) -> dict[str, float]:
+    """Run a config below configs/ with the data that its script made; the last line of its log."""
+    path = folder / Path(name).name
+    text = (ROOT / "configs" / name).read_text()
+    assert text.count(f"../../work_dir/{data.name}") >= 2
+    path.write_text(text.replace(f"../../work_dir/{data.name}", str(data)))
+    assert main(["fit", str(path), "--work-dir", str(folder / "work"), "--strict", *settings]) == 0
+    return log_of(folder / "work")[-1]
+
+
 @pytest.mark.parametrize(
-    ("name", "metric", "reached"),
+    ("name", "metric"),
     [
-        ("classification", "accuracy", 0.9),
-        ("pairs", "accuracy", 0.9),
-        ("names", "f1", 0.9),
-        ("generation", "rouge-1", 0.9),
-        ("regression", "loss", 0.25),
+        ("classification", "accuracy"),
+        ("lora", "accuracy"),
+        ("regression", "R2Score"),
+        ("pairs", "accuracy"),
+        ("parameters", "f1"),
+        ("generation", "ppl"),
     ],
 )
-def test_texts(name: str, metric: str, reached: float, tmp_path: Path, text_models: Path, dataset_cache: Path) -> None:
-    """Each learns what it promises."""
-    path = ROOT / "configs" / "text" / f"{name}.yaml"
-    model = next(text_models.glob("gpt2" if name == "generation" else "bert"))
-    assert main(["fit", str(path), "--work-dir", str(tmp_path / "work"), "--strict", f"model.path={model}"]) == 0
-    value = log_of(tmp_path / "work")[-1][f"evaluation/{metric}"]
-    assert value <= reached if metric == "loss" else value >= reached
+def test_texts(name: str, metric: str, tmp_path: Path, texts: Path, few: list[str]) -> None:
+    row = run_on(texts, f"text/{name}.yaml", tmp_path, few)
+    assert math.isfinite(row[f"evaluation/{metric}"])
+
+
+def test_words_are_learned(tmp_path: Path, texts: Path, few: list[str]) -> None:
+    """A tenth of what the file does: a pretrained model tells words apart soon."""
+    longer = ["train.dataloader.batch_size_per_gpu=32", "train.train_iters_per_epoch=15"]
+    longer += ["evaluation.dataloader.batch_size_per_gpu=128"]
+    assert run_on(texts, "text/classification.yaml", tmp_path, [*few, *longer])["evaluation/accuracy"] >= 0.7
+
+
+def test_mnist(tmp_path: Path, few: list[str]) -> None:
+    """The config on the images that configs/images/make_images.py makes."""
+    script = runpy.run_path(str(ROOT / "configs" / "images" / "make_images.py"))
+    script["write_images"](tmp_path / "mnist")
+    assert len(list((tmp_path / "mnist").rglob("*.png"))) == 5000
+    assert "evaluation/accuracy" in run_on(tmp_path / "mnist", "images/mnist.yaml", tmp_path, few)
 
 
 def test_a_run_config_with_images(tmp_path: Path, adapter: Adapter) -> None:

@@ -37,7 +37,8 @@ from tests.documents.shell import Command, agrees, commands_of, console, plain, 
 CONFIG = "config.yaml"  # what a block laid over another config is called
 GIVEN = Path(__file__).with_name("given")  # a folder a page: what its reader has already
 FEW = ("train.max_epochs=1", "train.train_iters_per_epoch=2", "evaluation.val_iters_per_epoch=1")
-SHORT = {"configs/images/digits.yaml": FEW, "configs/images/easycv.yaml": FEW}  # too long otherwise
+LONG = ("images/digits", "images/easycv", "images/mnist", "text/classification")
+SHORT = {f"configs/{name}.yaml": FEW for name in LONG}
 READ = ("ls", "cat")
 
 

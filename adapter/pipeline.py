@@ -137,7 +137,7 @@ def convert(request: Request, out: str | None = None) -> str:
 
     Args:
         request: The config.
-        out: Where the text will be; a file in the current folder by default.
+        out: Where the text will be, from whose folder the config's is named; None names it from the root.
 
     Raises:
         ConfigError: The config cannot be run as written, or holds what such a file cannot.
@@ -153,9 +153,12 @@ def convert(request: Request, out: str | None = None) -> str:
     import_user_code(imports)
     prepared = prepare(config, options=request.overrides)
     check(prepared, strict=request.strict)
-    place = Path(out or ".").parent
-    base_dir = os.path.relpath(Path(config.filename or request.path).parent, place)
-    code = [os.path.relpath(name, place) if name.endswith(".py") else name for name in imports]
+
+    def placed(path: str | Path) -> str:
+        return os.path.relpath(path, Path(out).parent) if out else os.path.abspath(path)
+
+    base_dir = placed(Path(config.filename or request.path).parent)
+    code = [placed(name) if name.endswith(".py") else name for name in imports]
     return lightning_file(prepared, request.seed, code, request.trust_remote_code, base_dir)
 
 

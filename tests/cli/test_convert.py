@@ -250,3 +250,12 @@ def test_a_wrong_option_is_told_in_a_few_lines(file: Path, capsys: pytest.Captur
     told = capsys.readouterr().err
     assert told.startswith("usage: adapter lightning fit --config FILE [--KEY VALUE ...]\n")
     assert len(told.splitlines()) < 8
+
+
+def test_a_file_that_is_printed_may_be_put_anywhere(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(config.parent)
+    assert main(["convert", config.name]) == 0
+    document = yaml.safe_load(capsys.readouterr().out)
+    assert document["data"]["init_args"]["base_dir"] == str(config.parent)

@@ -33,7 +33,7 @@ def recorded(name: str, folder: Path) -> dict[str, Any]:
 def converted(folder: Path, config: dict[str, Any]) -> Path:
     """The file that a config becomes."""
     file = folder / "lightning.yaml"
-    file.write_text(pipeline.convert(tiny.request(folder, config)))
+    file.write_text(pipeline.convert(tiny.request(folder, config), str(file)))
     return file
 
 

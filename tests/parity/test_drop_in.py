@@ -12,9 +12,8 @@ from adapter import Hook, build_trainer
 from tests.modelscope_names.test_scripts import python
 from tests.parity.golden.cases import CASES
 from tests.parity.play import play
-from tests.parity.test_golden import one_thread
 
-__all__ = ["one_thread"]
+pytestmark = pytest.mark.usefixtures("one_thread")
 PLAY = Path(__file__).with_name("play.py")
 
 

@@ -26,6 +26,7 @@ from adapter.errors import ConfigError, Problem
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.models import modelscope_model
 from adapter.models.build import build_with_weights
+from adapter.models.positions import token_positions
 from adapter.models.pretrained import model_arguments, pretrained_section
 from adapter.optim.build import build_optimizer
 from adapter.plan import Plan, loader_plan
@@ -138,15 +139,17 @@ class TrainerParts(BaseTrainer):
         if built and self.is_modelscopes:
             return None
         declared, task = declared_labels(self.cfg), self.known_task
-        if declared is not None or task is None or not task.classes or not from_data:
-            return declared
+        if declared is not None:
+            return _distinguishable(declared, task)
+        if task is None or not task.classes or not from_data:
+            return None
         values = label_values(self.plan.dataset, self.base_dir)
         if task.parts:
             values = [part for value in values for part in (split_words(value) if isinstance(value, str) else [value])]
         model = pretrained_section(self.plan.model, self.model_dir)
         takes_number = built and "num_labels" in model_arguments(model, {"num_labels": 0})
         wanted = any(isinstance(value, str) for value in values) or (takes_number and bool(values))
-        return distinct_labels(values) if wanted else None
+        return _distinguishable(distinct_labels(values), task) if wanted else None
 
     @property
     def output_labels(self) -> Labels | None:
@@ -192,6 +195,7 @@ class TrainerParts(BaseTrainer):
         """Arguments for the preprocessors of a mode (``train``, ``val``), where they have such parameters."""
         model, place = pretrained_section(self.plan.model, self.model_dir), self.base_dir
         told = {"mode": mode, "base_dir": place, "model_dir": model.get("path", self.model_dir)}
+        told["positions"] = token_positions(self.model)
         told["unlabeled"] = self.purpose == "predict" and mode == "val"
         section = self.plan.dataset.get(mode)
         first = section[0] if isinstance(section, (list, tuple)) and section else section
@@ -400,6 +404,25 @@ def by_mode(value: Any, keyword: str) -> dict[str, Any]:
     if other:
         raise ConfigError([Problem(f"{keyword}.{name}", "no such mode", allowed="train, val") for name in other])
     return {"train": value.get("train"), "val": value.get("val")}
+
+
+def _distinguishable(labels: Labels, task: Task | None) -> Labels:
+    """The labels, unless there is nothing to tell apart by them.
+
+    Raises:
+        ConfigError: One is listed twice, so that one of its numbers stands for nothing; or there is one alone, to which
+            transformers would fit a number.
+    """
+    names = list(labels.id2label.values())
+    same = sorted({name for name in names if names.count(name) > 1})
+    if same:
+        found = f"the list has {', '.join(map(repr, same))} more than once"
+        raise ConfigError(Problem("dataset.train.labels", found, fix="list each label once"))
+    if task is not None and task.classes and task.head and len(labels) == 1:
+        found = f"{labels.names[0]!r} is the only label: there is nothing to tell apart"
+        fix = "list every label under dataset.train.labels; numbers to learn are of the task text-regression"
+        raise ConfigError(Problem("dataset.train.label", found, fix=fix))
+    return labels
 
 
 def _refuse_unlabeled(names: Sequence[str]) -> None:

@@ -327,7 +327,10 @@ def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert
             r"1 problem\s.*model\.vocab_size: found 9",
         ),
         ({"model__backbone": {"type": "gpt2"}}, r"model\.backbone\.type: found 'gpt2'.*bert"),
-        ({"dataset__train__labels": ["praise"]}, r"row 13? of column 'verdict' of .*label 'blame'.*praise|row 4 of"),
+        (
+            {"dataset__train__labels": ["praise", "none"]},
+            r"row 13? of column 'verdict' of .*label 'blame'.*praise|row 4 of",
+        ),
         ({"dataset__val__file": "none.jsonl"}, r"dataset\.val\.file: no such file"),
         ({"dataset__train__file": "empty.csv"}, r"dataset\.train\.file: .*empty\.csv is empty"),
         ({"dataset__train__first_sequence": "sentense"}, r"no column 'sentense'.*sentence, verdict.*'sentence'"),
@@ -342,6 +345,23 @@ def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert
             {"task": "token-classification", "preprocessor__type": "ner-tokenizer"},
             r"dataset\.train\.label: a sample has 4 words and 1 labels",
         ),
+        (
+            {"dataset__train__labels": ["praise"]},
+            r"dataset\.train\.label: 'praise' is the only label: .*\s.*regression",
+        ),
+        ({"dataset__train__file": "alike.csv"}, r"dataset\.train\.label: 'praise' is the only label"),
+        ({"dataset__train__labels": ["praise", "blame", "praise"]}, r"\.labels: the list has 'praise' more than once"),
+        ({"dataset__train__file": "wide.csv"}, r"wide\.csv names 2 columns in its first line, .* has 3 cells\s.*quote"),
+        (
+            {"dataset__val__file": "long.csv", "preprocessor__max_length": 64},
+            r"preprocessor\.max_length: a text of 42 tokens is longer than the 32 that the model.*\s.*32 or less",
+        ),
+        ({"preprocessor__max_length": 33, "preprocessor__padding": "max_length"}, r"a text of 33 tokens is longer"),
+        (
+            {"preprocessor__max_length": "64", "preprocessor__max_new_tokens": 0},
+            r"max_length: found '64'; allowed: an integer of 1 or more\s.*max_new_tokens: found 0",
+        ),
+        ({"preprocessor__padding": "longst"}, r"preprocessor\.padding: found 'longst'; .*Did you mean 'longest'"),
         ({"preprocessor__tokenizer_name": "./none"}, r"preprocessor\.tokenizer_name: no such directory"),
         ({"preprocessor__second_sequence": "more"}, r"preprocessor\.second_sequence: samples have no column 'more'"),
     ],
@@ -349,6 +369,9 @@ def test_a_stream_needs_its_labels_and_a_number_of_iterations(folder: Path, bert
 def test_what_is_wrong_is_refused_before_training(changes, text: str, folder: Path, bert: Path) -> None:
     (folder / "empty.csv").touch()
     (folder / "other.csv").write_text("words,kind\ngood,praise\n")
+    (folder / "alike.csv").write_text("sentence,verdict\ngood,praise\nfine,praise\n")
+    (folder / "wide.csv").write_text("sentence,verdict\na film, good,praise\na film, bad,blame\n")
+    (folder / "long.csv").write_text("sentence,verdict\n" + "good " * 40 + ",praise\n")
     with pytest.raises(ConfigError, match=text):
         trainer_on(folder, settings(bert, **changes))
     assert not (folder / "run").exists()

@@ -63,6 +63,9 @@ def load_rows(file_format: str, paths: Sequence[Path], header: bool = True, stre
         raise ConfigError(Problem("file", found, kind="file")) from error
     if not streaming and not rows.num_rows:
         raise ConfigError(_empty(names))
+    if reader == "csv" and header:
+        for path in paths:
+            _refuse_wider_rows(path, options)
     return rows
 
 
@@ -85,6 +88,18 @@ def _numbered(path: Path, options: dict[str, Any]) -> list[str]:
     with path.open(newline="", encoding="utf-8") as file:
         first = next(csv.reader(file, delimiter=options.get("sep", ","), quoting=options.get("quoting", 0)), [])
     return [str(number) for number in range(len(first))]
+
+
+def _refuse_wider_rows(path: Path, options: dict[str, Any]) -> None:
+    """Refuse rows with more cells than there are names: pandas would take the first cells for names of the rows."""
+    import pandas
+
+    first = pandas.read_csv(path, nrows=1, **options)
+    if len(first) and not isinstance(first.index, pandas.RangeIndex):
+        names, cells = len(first.columns), len(first.columns) + first.index.nlevels
+        found = f"{path} names {names} columns in its first line, but the next one has {cells} cells"
+        fix = "quote cells with the separator in them, or name every column"
+        raise ConfigError(Problem("file", found, fix=fix, kind="file"))
 
 
 def _empty(names: str) -> Problem:

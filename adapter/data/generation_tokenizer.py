@@ -46,7 +46,7 @@ class GenerationTokenizer(TextTokenizer):
 
     def _refuse_long_ones(self, prompt_ids: Sequence[Sequence[int]]) -> None:
         """Refuse texts after which the model has no room to write."""
-        longest, room = max(map(len, prompt_ids), default=0), self.tokenizer.model_max_length
+        longest, room = max(map(len, prompt_ids), default=0), self.room
         if longest >= room:
             found = f"a text of {longest} tokens fills the {room} that the model holds: it can write nothing after it"
             raise ConfigError(Problem("preprocessor.max_length", found, fix=f"set it below {room}"))
@@ -65,7 +65,7 @@ class GenerationTokenizer(TextTokenizer):
             batch["prompt_mask"] = filled_up([[1] * len(ids) for ids in prompts], 0, left=True)
             if "tgts" in samples[0]:
                 batch["tgts"] = [sample["tgts"] for sample in samples]
-            room = self.tokenizer.model_max_length - batch["prompt_ids"].shape[1]
+            room = self.room - batch["prompt_ids"].shape[1]
             batch["max_new_tokens"] = min(self.max_new_tokens, room)
         return batch
 

@@ -17,6 +17,7 @@ from adapter.models.directory import find_model
 
 Columns = dict[str, list[Any]]
 FIRST, SECOND, LABEL = "first_sequence", "second_sequence", "label"  # the parts of a sample, and usual names of them
+PADDINGS = ("longest", "max_length")
 USUAL = {FIRST: (FIRST, "text", "sentence", "tokens", "prompt"), SECOND: (SECOND,), LABEL: (LABEL, "labels")}
 
 
@@ -38,11 +39,12 @@ class TextTokenizer:
         max_sequence_length: Older name of ``max_length``, which wins.
         padding: ``longest`` (or true) fills up to the longest sample of the batch, ``max_length`` to ``max_length``.
         max_new_tokens: Tokens that an evaluation of generated text writes at most.
+        positions: Tokens that the model can hold, where that is known.
         mode: ``train`` or ``val``.
         unlabeled: Whether what is to be learned may be absent.
 
     Raises:
-        ConfigError: No such tokenizer.
+        ConfigError: No such tokenizer, a length that is no number of 1 or more, or an unknown padding.
     """
 
     TRUTH = LABEL  # the part that is learned
@@ -61,6 +63,7 @@ class TextTokenizer:
         max_sequence_length: int | None = None,
         padding: str | bool = "longest",
         max_new_tokens: int = 64,
+        positions: int | None = None,
         mode: str = "train",
         unlabeled: bool = False,
     ) -> None:
@@ -68,32 +71,40 @@ class TextTokenizer:
         if not name:
             fix = "give tokenizer_name, or a model with a directory"
             raise ConfigError(Problem("preprocessor.tokenizer_name", "not given", kind="missing", fix=fix))
+        given = {"max_length": max_length, "max_sequence_length": max_sequence_length}
+        given = {name: value for name, value in given.items() if value is not None}
+        _refuse_lengths({**given, "max_new_tokens": max_new_tokens})
         self.named = {FIRST: first_sequence, SECOND: second_sequence, LABEL: label}
         self.label2id = label2id
         self.mode = mode
         self.unlabeled = unlabeled
         self.max_new_tokens = max_new_tokens
         self.padding: str = padding if isinstance(padding, str) else "longest"
+        if self.padding not in PADDINGS:
+            close = nearest(padding, PADDINGS)
+            raise ConfigError(Problem("preprocessor.padding", f"found {padding!r}", ", ".join(PADDINGS), close))
         self.tokenizer = load_tokenizer(name, base_dir)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
-        self.max_length = max_length or max_sequence_length or min(128, self.tokenizer.model_max_length)
+        self.positions = positions
+        self.room: int = min(self.tokenizer.model_max_length, positions or sys.maxsize)
+        self.max_length = max_length or max_sequence_length or min(128, self.room)
 
     def __call__(self, sample: Mapping[str, Any]) -> dict[str, Any]:
         """The numbers of one sample.
 
         Raises:
-            ConfigError: It lacks a column, or has a label that is not in the list.
+            ConfigError: It lacks a column, has a label that is not in the list, or is longer than the model can hold.
         """
         places = self.places(list(sample))
-        encoded = self.encode({part: [sample[name]] for part, name in places.items()})
+        encoded = self._fitting({part: [sample[name]] for part, name in places.items()})
         return {name: values[0] for name, values in encoded.items()}
 
     def prepare(self, dataset: Any) -> Any:
         """The numbers of all rows of a file data set, as a ``datasets.Dataset``.
 
         Raises:
-            ConfigError: A column is missing, or a label is not in the list.
+            ConfigError: A column is missing, a label is not in the list, or a text is longer than the model can hold.
         """
         import datasets
         from datasets.fingerprint import Hasher
@@ -103,7 +114,7 @@ class TextTokenizer:
         made_by = Hasher.hash([rows._fingerprint, type(self).__name__, self._settings(), places])
 
         def encode(batch: Mapping[str, list[Any]]) -> Columns:
-            return self.encode({part: batch[name] for part, name in places.items()})
+            return self._fitting({part: batch[name] for part, name in places.items()})
 
         keep = {"batched": True, "remove_columns": rows.column_names, "new_fingerprint": made_by, "desc": "Tokenizing"}
         if sys.stderr.isatty():
@@ -131,6 +142,17 @@ class TextTokenizer:
     def encode(self, columns: Columns) -> Columns:
         """What the model takes, from the parts of several samples; a subclass says how."""
         raise NotImplementedError
+
+    def _fitting(self, columns: Columns) -> Columns:
+        """The parts encoded, unless the model has no room for them."""
+        encoded = self.encode(columns)
+        longest = max(map(len, encoded["input_ids"]), default=0)
+        longest = self.max_length if self.padding == "max_length" else longest
+        if self.positions is not None and longest > self.positions:
+            found = f"a text of {longest} tokens is longer than the {self.positions} that the model can hold"
+            fix = f"set it to {self.positions} or less; what is beyond is cut off"
+            raise ConfigError(Problem("preprocessor.max_length", found, fix=fix))
+        return encoded
 
     def collate(self, samples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """A batch of samples, filled up to one length."""
@@ -160,7 +182,7 @@ class TextTokenizer:
 
     def _settings(self) -> list[Any]:
         """Everything that the numbers of a text depend on."""
-        return [self.VERSION, self._tokenizer_text, self.max_length, self.label2id, self.mode]
+        return [self.VERSION, self._tokenizer_text, self.max_length, self.positions, self.label2id, self.mode]
 
     @cached_property
     def _tokenizer_text(self) -> str:
@@ -189,6 +211,18 @@ def load_tokenizer(name: str, base_dir: str | Path | None = None) -> Any:
         found = f"'{name}' holds no tokenizer that transformers can load: {reason_of(error)[:200]}"
         fix = "name a folder with tokenizer.json or vocab.txt"
         raise ConfigError(Problem("preprocessor.tokenizer_name", found, fix=fix, kind="file")) from error
+
+
+def _refuse_lengths(lengths: Mapping[str, Any]) -> None:
+    """Refuse lengths that are no numbers of tokens."""
+    wrong = {name: value for name, value in lengths.items() if not _is_count(value)}
+    if wrong:
+        allowed = "an integer of 1 or more"
+        raise ConfigError([Problem(f"preprocessor.{name}", f"found {wrong[name]!r}", allowed) for name in wrong])
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _is_word(value: Any, label2id: Mapping[str, int] | None) -> bool:

@@ -12,6 +12,7 @@ from adapter.config.writing import WRITERS, to_text
 from adapter.dialects import detect, easycv, modelscope
 from adapter.dialects.move import Move, notices
 from adapter.errors import ConfigError, Problem
+from adapter.prepare import refuse_converted
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def migrate(path: str | os.PathLike[str], out: str | os.PathLike[str] | None = N
         found = "a Python file computes its values, so there is no text to rewrite"
         raise ConfigError(Problem("", found, fix="write its values as YAML, then migrate that", kind="file"), str(path))
     config = Config.from_file(path)
+    refuse_converted(config, str(path))
     moves = [] if detect(config) == "run" else _move(config)
     moved = {move.key: move.to for move in moves}
     text = rewritten(config.text, suffix, config, moved) if moves else config.text

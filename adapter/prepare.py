@@ -49,7 +49,20 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], trust_remote_code: 
         return copy.deepcopy(source)
     if isinstance(source, Mapping):
         return Config(source)
-    return Config.from_file(config_in(os.fspath(source)) or source, trust_remote_code)
+    config = Config.from_file(config_in(os.fspath(source)) or source, trust_remote_code)
+    refuse_converted(config, os.fspath(source))
+    return config
+
+
+def refuse_converted(config: Config, path: str) -> None:
+    """Refuse a LightningCLI file, whose sections have names of a config's and mean something else.
+
+    Raises:
+        ConfigError: It is one; tells what runs it.
+    """
+    if any(isinstance(value, Mapping) and "class_path" in value for value in (config.get("model"), config.get("data"))):
+        fix = f"`adapter lightning fit --config {path}` runs it"
+        raise ConfigError(Problem("", "a LightningCLI file, and not a config", fix=fix, kind="file"), path)
 
 
 def prepare(config: Config, modify: Modify | None = None, options: Mapping[str, Any] | None = None) -> Prepared:

@@ -82,7 +82,8 @@ def split(config: Config) -> Sections:
     rest = copy.deepcopy(config)
     hooks = tuple(_entries(config))
     for entry in hooks:
-        _take(rest, entry.key or PLACES.get(entry.type, LISTED))
+        for place in _places(entry):
+            _take(rest, place)
     _take(rest, LISTED)
     model, data, trainer = (_taken(rest, keys) for keys in (MODEL_KEYS, DATA_KEYS, TRAINER_KEYS))
     plain = rest.to_dict()
@@ -134,6 +135,12 @@ def _entries(config: Config) -> Iterator[HookEntry]:
         place = PLACES.get(hook.type, LISTED)
         key = LISTED if hook.key.startswith(f"{LISTED}[") else hook.key or place
         yield HookEntry(hook.type, _arguments(config, hook, key), "" if key == place else key)
+
+
+def _places(entry: HookEntry) -> list[str]:
+    """The keys that say something of a hook alone: its place, or its arguments' in a section that has more."""
+    key = entry.key or PLACES.get(entry.type, LISTED)
+    return [f"{key}.{name}" for name in entry.args or ()] if key in REST else [key]
 
 
 def _arguments(config: Config, hook: HookPlan, key: str) -> dict[str, Any] | None:

@@ -27,7 +27,7 @@ def build_dataset_from_file(filename: str | os.PathLike[str]) -> tuple[Any, Any]
     """
     path = Path(filename)
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise ConfigError(Problem("", f"cannot be read: {error}", kind="file"), str(path)) from error
     parts: dict[str, list[Any]] = {"train": [], "val": []}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from torch.utils.data import Dataset
 
 from adapter.data.labels import Labels, distinct_labels
@@ -217,16 +218,25 @@ def read_image(path: str | Path) -> Image:
 
     try:
         with Image.open(path) as image:
-            return image.convert("RGB")
+            return _eight_bits(image).convert("RGB")
     except Exception as error:  # decoders raise many kinds
         fix = "correct or remove it, or set skip_unreadable: true for the data set"
         raise ConfigError(Problem("dataset", f"cannot read the image {path}: {error}", fix=fix, kind="file")) from error
 
 
+def _eight_bits(image: Image) -> Image:
+    """A gray image of 16 bits by its upper 8, which keeps what is seen: Pillow would make all beyond 255 white."""
+    if not image.mode.startswith("I"):  # I;16, I;16B, and I for formats that Pillow reads into more bits
+        return image
+    from PIL.Image import fromarray
+
+    return fromarray((np.asarray(image).clip(0, 0xFFFF) >> 8).astype(np.uint8))
+
+
 def _rows_of(path: Path, root: Path | None, unlabeled: bool) -> list[tuple[Path, str]]:
     """File and label of each line that is not empty; a line that is a file has none where none is needed."""
     rows, folder = [], root or path.parent
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
         words = line.rsplit(maxsplit=1)
         if unlabeled and (len(words) == 1 or (folder / line.strip()).is_file()):
             words = [line, ""]

@@ -243,6 +243,16 @@ def test_another_file_is_refused(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["fit", "explain", "convert", "migrate"])
+def test_a_file_that_is_converted_already_is_no_config(
+    command: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, str(file)]) == 2
+    assert f"a LightningCLI file, and not a config\n      fix: `adapter lightning fit --config {file}` runs it" in (
+        capsys.readouterr().err
+    )
+
+
 def test_a_wrong_option_is_told_in_a_few_lines(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["lightning", "fit", f"--config={file}", "--trainer.epochs=3"])

@@ -25,6 +25,13 @@ def test_there_and_back(name: str) -> None:
     assert join(split(config)) == config.to_dict()
 
 
+@pytest.mark.parametrize("loggers", ["csv", ["csv", {"type": "tensorboard", "name": "x"}]])
+def test_loggers_leave_the_rest_of_the_section(loggers: object) -> None:
+    train = {"max_epochs": 1, "loggers": loggers, "gradient_checkpointing": True, "optimizer": {"type": "SGD", "lr": 1}}
+    config = prepare(Config({"model": {"type": "x"}, "train": train})).config
+    assert join(split(config)) == config.to_dict()
+
+
 NO_OPTIMIZER, NO_SCHEDULER = {"type": "NoneOptimizerHook"}, {"type": "NoneLrSchedulerHook"}
 LISTED = (HookEntry("Mine"), HookEntry("OptimizerHook", None, "train.hooks"))
 

@@ -1,5 +1,6 @@
 import logging
 
+import numpy as np
 import pytest
 
 from adapter.data.build import build_dataset
@@ -141,3 +142,18 @@ def test_gray_images_get_three_channels(tmp_path):
 
     Image.new("L", (3, 3), 7).save(tmp_path / "gray.png")
     assert read_image(tmp_path / "gray.png").getpixel((0, 0)) == (7, 7, 7)
+
+
+@pytest.mark.parametrize("ending", ["png", "tif", "pgm"])
+def test_images_of_16_bits_keep_their_shades(tmp_path, ending):
+    from PIL import Image
+
+    shades = np.array([[0, 255, 256], [32767, 32768, 65535]], dtype=np.uint16)
+    Image.fromarray(shades).save(tmp_path / f"deep.{ending}")
+    assert np.asarray(read_image(tmp_path / f"deep.{ending}"))[..., 1].tolist() == [[0, 0, 1], [127, 128, 255]]
+
+
+def test_a_list_may_come_from_windows(tmp_path):
+    draw(tmp_path)
+    (tmp_path / "list.txt").write_bytes(b"\xef\xbb\xbfred/0.png red\r\nblue/0.png blue\r\n\r\n")
+    assert labels_of(ImageList("list.txt", base_dir=tmp_path)) == [1, 0]

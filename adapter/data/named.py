@@ -107,7 +107,11 @@ def _load_folder(name: str, split: str, subset_name: str | None, options: Mappin
     with silence(datasets):
         if any(Path(name, saved).is_file() for saved in ("state.json", "dataset_dict.json")):
             loaded = datasets.load_from_disk(name)
-            return loaded[split] if isinstance(loaded, datasets.DatasetDict) else loaded
+            if not isinstance(loaded, datasets.DatasetDict):
+                return loaded
+            if split not in loaded:
+                raise ValueError(f"there is no such split; it has {', '.join(loaded)}")
+            return loaded[split]
         return datasets.load_dataset(name, name=subset_name, split=split)
 
 

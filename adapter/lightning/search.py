@@ -21,6 +21,7 @@ from lightning.pytorch.tuner import Tuner
 from torch import Tensor, nn
 
 from adapter.data.dataset import has_length
+from adapter.data.stream import TrainingStream
 from adapter.errors import ConfigError, Problem
 from adapter.hooks.build import build_hook
 from adapter.hooks.optimizer import OptimizerHook
@@ -31,7 +32,6 @@ from adapter.lightning.quiet import quiet
 from adapter.lightning.strategies.strategy import RunStrategy
 from adapter.optim.build import build_optimizer
 from adapter.schema.search import BATCH_SIZE, LR, SECTIONS, STEPPERS, search_problems
-from adapter.seeding import random_state, set_random_state
 from adapter.trainer_parts import TrainerParts
 
 if TYPE_CHECKING:
@@ -163,7 +163,8 @@ def restored(owner: EpochBasedTrainer) -> Iterator[None]:
     """Put back what a search changes: weights and buffers, the model's device, random states, what was logged."""
     model, device = owner.unwrap_module(owner.model), owner.device
     kept = {name: value.detach().cpu().clone() for name, value in _values(model)}
-    random, logged = random_state(), copy.deepcopy(owner.log_buffer.state_dict())
+    data = TrainingStream(owner.get_train_dataloader())  # a sampler of the user's may draw from a generator of its own
+    random, logged = data.random_state(), copy.deepcopy(owner.log_buffer.state_dict())
     try:
         yield
     finally:
@@ -174,7 +175,7 @@ def restored(owner: EpochBasedTrainer) -> Iterator[None]:
         model.zero_grad()
         owner.log_buffer.load_state_dict(logged)
         owner.train_outputs = owner.data_batch = None
-        set_random_state(random)
+        data.set_random_state(random)
 
 
 def _values(model: nn.Module) -> Iterator[tuple[str, Tensor]]:

@@ -79,11 +79,19 @@ def search_problems(train: Mapping[str, Any], hooks: Sequence[HookPlan], in_code
         elif not any(hook.type in STEPPERS for hook in hooks):
             found = "the steps are made by code of yours, which Lightning's Tuner cannot make"
             yield Problem(f"train.{key}", found, fix="set the value yourself")
-    rates = {"min_lr": LrFind.min_lr, "max_lr": LrFind.max_lr, **section(train, "lr_find")}
-    if "lr_find" in asked and not 0 < rates["min_lr"] < rates["max_lr"]:
-        yield Problem("train.lr_find", f"from {rates['min_lr']:g} to {rates['max_lr']:g}", "0 < min_lr < max_lr")
-    groups = section(train, "optimizer").get("param_groups") or []
-    grouped = any(isinstance(group, Mapping) and group.get("lr") is not None for group in groups)
-    if "lr_find" in asked and grouped and not section(train, "optimizer").get("lr"):
+    if "lr_find" in asked:
+        yield from _rate_problems(train)
+
+
+def _rate_problems(train: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong about the rates to try, or leaves nothing to scale; values of another kind are refused as such."""
+    given = section(train, "lr_find")
+    lowest, highest = (given.get(name, getattr(LrFind, name)) for name in ("min_lr", "max_lr"))
+    if all(isinstance(rate, (int, float)) for rate in (lowest, highest)) and not 0 < lowest < highest:
+        yield Problem("train.lr_find", f"from {lowest:g} to {highest:g}", "0 < min_lr < max_lr")
+    groups = section(train, "optimizer").get("param_groups")
+    listed = groups if isinstance(groups, (list, tuple)) else ()
+    grouped = any(isinstance(group, Mapping) and group.get("lr") is not None for group in listed)
+    if grouped and not section(train, "optimizer").get("lr"):
         found = "groups have rates of their own, and there is none to scale them by"
         yield Problem("train.lr_find", found, fix=f"set {LR}, whose ratio to theirs is kept")

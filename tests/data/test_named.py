@@ -59,6 +59,9 @@ def test_a_folder_of_save_to_disk_is_data(whole: bool, folder: Path) -> None:
     saved = datasets.DatasetDict(train=rows, dev=rows.select([3])) if whole else rows.select([3])
     saved.save_to_disk(folder / "saved")
     assert load_named("saved", "dev", base_dir=folder)[0] == {"x": 3}
+    if whole:
+        with pytest.raises(ConfigError, match="cannot read the split 'val' of 'saved': .* it has train, dev"):
+            load_named("saved", "val", base_dir=folder)
 
 
 def test_a_name_of_hugging_faces_hub_comes_from_its_cache(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from lightning.pytorch.tuner import Tuner
 from torch import nn
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, RandomSampler
 
 from adapter import ConfigError
 from adapter.lightning import search
@@ -153,6 +153,18 @@ def test_a_batch_size_is_what_memory_allows(asked: Any, found: int, tmp_path: Pa
     assert trainer.train_dataloader.batch_size == found
 
 
+def test_a_sampler_draws_as_if_nothing_had_been_searched_for(tmp_path: Path) -> None:
+    """From a generator of its own, whose state is not among torch's."""
+    rate, losses = None, []
+    for folder in ("found", "given"):
+        config = settings(**({"train__lr_find": RATES} if rate is None else {"train__optimizer__lr": rate}))
+        sampler = RandomSampler(range(12), generator=torch.Generator().manual_seed(5))
+        trainer, seen = run(tmp_path / folder, config, Noisy(), samplers={"train": sampler})
+        rate = rate or trainer.found["train.optimizer.lr"]
+        losses.append(seen)
+    assert losses[0] == losses[1]
+
+
 def test_a_run_that_goes_on_has_what_was_found_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"train__lr_find": RATES, "train__scale_batch_size": SIZES, "train__dataloader__shuffle": True}
     whole, _ = run(tmp_path / "whole", settings(train__max_epochs=2, **asked), Noisy())
@@ -179,6 +191,13 @@ def test_a_run_of_a_few_iterations_searches_for_nothing(tmp_path: Path) -> None:
             {"train__lr_find": {"max_lr": 1e-9}},
             {},
             r"train\.lr_find: from 1e-08 to 1e-09; allowed: 0 < min_lr",
+        ),
+        ({"train__lr_find": {"min_lr": None}}, {}, r"train\.lr_find\.min_lr: found null"),
+        ({"train__lr_find": {"max_lr": "high"}}, {}, r"train\.lr_find\.max_lr: found \"high\""),
+        (
+            {"train__lr_find": True, "train__optimizer__param_groups": 3},
+            {},
+            r"train\.optimizer\.param_groups: found 3",
         ),
         ({"train__scale_batch_size": "double"}, {}, r"train\.scale_batch_size: found \"double\".*power, binsearch"),
         ({"train__lr_find": True, "train__optimizer_hook": {"type": "NoneOptimizerHook"}}, {}, r"code of yours"),

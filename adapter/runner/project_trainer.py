@@ -46,6 +46,7 @@ class Trainer(RunTrainer):
             task=task,
         )
         set_random_state(kept)
+        self._seed = self.processes.broadcast(self._seed)  # of the order that all share; a script may seed each apart
 
     def train(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]  # scripts read it
         """As in RunTrainer; returns what the best evaluation came to, empty without one."""

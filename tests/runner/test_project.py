@@ -81,13 +81,13 @@ def setup_task(config):
 }
 
 
-def described(name: str, folder: Path) -> dict[str, Any]:
-    """A recording; its config, which names a processor, too, is written to a folder."""
+def described(name: str, folder: Path, **changes: Any) -> dict[str, Any]:
+    """A recording; its config, with changes of the run section and a processor, is written to a folder."""
     recorded = json.loads((tiny.RECORDED / f"{name}.json").read_text())
     config = json.loads(json.dumps(recorded["cfg"]))
     for split in ("train", "val"):
         config["dataset"][f"{split}_cfg"]["transform"] = {"name": "as_it_is", "cfg": {}}
-    config["run"]["output_dir"] = str(folder / "out")
+    config["run"].update(changes, output_dir=str(folder / "out"))
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(json.dumps(config))
     return recorded
@@ -177,9 +177,11 @@ def test_what_is_not_served(script: str, status: int, said: str, tmp_path: Path)
     assert said in done.stderr
 
 
-def test_two_processes_as_in_the_direct_run(tmp_path: Path) -> None:
-    config = described("constant", tmp_path / "run")["cfg"]
-    config["run"]["output_dir"] = str(tmp_path / "direct")
+@pytest.mark.parametrize("counted", [{}, {"iters_per_epoch": 5}], ids=["epochs", "iterations"])
+def test_two_processes_as_in_the_direct_run(counted: dict[str, int], tmp_path: Path) -> None:
+    """The script seeds each of them apart; the order of the data is one."""
+    config = described("constant", tmp_path / "run", **counted)["cfg"]
+    config["run"].update(counted, output_dir=str(tmp_path / "direct"))
     request = tiny.request(tmp_path, config)
     script = ("-m", "adapter", "run", str(PROJECT / "train.py"), f"--cfg-path={tmp_path}/run/config.yaml")
     commands = (

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import random
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def main():
     parser.add_argument("--tell", type=str)
     args = parser.parse_args()
 
-    seed_everything(args.seed)
+    seed_everything(args.seed + int(os.environ.get("RANK", 0)))
     config = OmegaConf.load(args.cfg_path)
     init_distributed_mode(config.run)
     setup_logger()

@@ -91,9 +91,11 @@ class RunSteps(EpochBasedTrainer):
     def evaluate_split(self, split: str, saving_fn: Callable[..., Any] | None = None) -> None:
         """Leave in ``evaluations`` what the task makes of a split; nothing when it makes nothing."""
         was_training = self.unwrap_module(self.model).training
-        with self.to_the_end(), self.evaluating_split(split, saving_fn):
-            engine.validate(self, self._engine or engine.build_trainer(self))
-        self.unwrap_module(self.model).train(was_training)
+        try:
+            with self.to_the_end(), self.evaluating_split(split, saving_fn):
+                engine.validate(self, self._engine or engine.build_trainer(self))
+        finally:
+            self.unwrap_module(self.model).train(was_training)
 
     @contextlib.contextmanager
     def evaluating_split(self, split: str, saving_fn: Callable[..., Any] | None = None) -> Iterator[None]:
@@ -193,7 +195,9 @@ class RunSteps(EpochBasedTrainer):
         """The evaluation loader of a split, made for the first evaluation of it."""
         if split not in self._loaders:
             usual, self.eval_dataset = self.eval_data_collator, self.datasets[split]
-            self.eval_data_collator = building.collator_of(self.eval_dataset)
-            self._loaders[split] = self.get_eval_data_loader()
-            self.eval_data_collator = usual  # that of the main split, which is predicted
+            try:
+                self.eval_data_collator = building.collator_of(self.eval_dataset)
+                self._loaders[split] = self.get_eval_data_loader()
+            finally:
+                self.eval_data_collator = usual  # that of the main split, which is predicted
         return self._loaders[split]

@@ -278,6 +278,26 @@ def test_a_loop_of_its_own_has_the_stages_and_hands_over_no_batches(tmp_path: Pa
         trainer.evaluate(saving_fn=print)
 
 
+@registry.register_task("tiny_failing")
+class Failing(tiny.Task):
+    def valid_step(self, model: Any, samples: Any) -> Any:
+        raise RuntimeError("no more")
+
+
+@pytest.mark.parametrize(("changes", "said"), [({"task": "tiny_failing"}, "no more"), ({}, "dataloader")])
+def test_an_evaluation_that_fails_leaves_the_trainer_as_it_was(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    splits = {"valid_splits": ["dev", "val"], "dataset__dev_cfg": {"name": "map_data", "n": 6 if changes else 0}}
+    trainer = RunTrainer(config(tmp_path, **splits, **changes))
+    collator = trainer.eval_data_collator
+    trainer.model.train()
+    with pytest.raises(Exception, match=said):
+        trainer.evaluate()
+    assert trainer.model.training
+    assert trainer.eval_data_collator == collator == trainer.datasets["val"].collator
+
+
 def test_changes_in_code_reach_every_part_of_a_run(tmp_path: Path) -> None:
     def shorter(cfg: Any) -> None:
         cfg.run.max_epoch, cfg.model.head_scale = 2, 3.0

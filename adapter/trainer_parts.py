@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from adapter.data.build import build_dataset, label_values, section_of
 from adapter.data.collate import RemoveColumnsCollator, default_collate, forward_columns
 from adapter.data.columns import text_columns
 from adapter.data.dataset import has_length, wrap_dataset
-from adapter.data.labels import Labels, declared_labels, distinct_labels, split_words
+from adapter.data.labels import Labels, declared_labels, distinct_labels, nothing_to_learn, split_words
 from adapter.data.loader import build_loader
 from adapter.data.preprocessor import build_preprocessor, can_build
 from adapter.errors import ConfigError, Problem
@@ -219,8 +219,8 @@ class TrainerParts(BaseTrainer):
         built = build_dataset(cfg, mode, preprocessor, self.base_dir, labels=labels, unlabeled=unlabeled)
         names = getattr(built, "column_names", None) or ()
         task = self.known_task if mode == "train" else None
-        if task is not None and task.needs_labels and "input_ids" in names:
-            _refuse_unlabeled(names)
+        if task is not None and task.needs_labels and "input_ids" in names and "labels" not in names:
+            raise nothing_to_learn()
         return built
 
     def get_data_collator(self, data_collator: Any, remove_unused_data: bool = False) -> tuple[Any, Any]:
@@ -423,10 +423,3 @@ def _distinguishable(labels: Labels, task: Task | None) -> Labels:
         fix = "list every label under dataset.train.labels; numbers to learn are of the task text-regression"
         raise ConfigError(Problem("dataset.train.label", found, fix=fix))
     return labels
-
-
-def _refuse_unlabeled(names: Sequence[str]) -> None:
-    """Refuse tokenized texts that have no labels to learn."""
-    if "labels" not in names:
-        found = "not given, and no column is called label or labels: there is nothing to learn"
-        raise ConfigError(Problem("dataset.train.label", found, kind="missing", fix="name the column of the labels"))

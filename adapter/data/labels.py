@@ -100,6 +100,12 @@ def split_words(value: Any) -> list[Any]:
     return value.split() if isinstance(value, str) else list(value or [])
 
 
+def nothing_to_learn() -> ConfigError:
+    """What is raised for training texts without labels."""
+    found = "not given, and no column is called label or labels: there is nothing to learn"
+    return ConfigError(Problem("dataset.train.label", found, kind="missing", fix="name the column of the labels"))
+
+
 def _section(above: Any, name: str) -> Mapping[str, Any]:
     """A mapping below another; of a list of them, the first."""
     value = _get(above, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adapter.data.labels import Labels, split_words
+from adapter.data.labels import Labels, nothing_to_learn, split_words
 from adapter.data.text_tokenizer import FIRST, LABEL, Columns, TextTokenizer
 from adapter.errors import ConfigError, Problem
 from adapter.metrics.metric import IGNORED
@@ -16,16 +16,19 @@ from adapter.registry import PREPROCESSORS
 class WordTokenizer(TextTokenizer):
     """``input_ids``, ``attention_mask`` and ``labels``, (tokens,), -100 but for the first token of each word.
 
-    Words and labels are lists, or text with spaces between them. Without labels every word has number 0, so that
-    ``adapter predict`` still knows where words begin.
+    Words and labels are lists, or text with spaces between them. Outside of training every word has number 0 without
+    labels, so that ``adapter predict`` still knows where words begin.
     """
 
     def encode(self, columns: Columns) -> Columns:
         """The tokens of words, with the words' labels on their first ones.
 
         Raises:
-            ConfigError: A sample has not as many labels as words, or a label that is not in the list.
+            ConfigError: A sample has not as many labels as words, or a label that is not in the list; or there are none
+                to learn.
         """
+        if LABEL not in columns and self.mode == "train":
+            raise nothing_to_learn()
         words = [split_words(value) for value in columns[FIRST]]
         labels = (
             [split_words(value) for value in columns[LABEL]] if LABEL in columns else [[0] * len(row) for row in words]

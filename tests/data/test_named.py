@@ -60,7 +60,7 @@ def test_a_folder_of_save_to_disk_is_data(whole: bool, folder: Path) -> None:
     saved.save_to_disk(folder / "saved")
     assert load_named("saved", "dev", base_dir=folder)[0] == {"x": 3}
     if whole:
-        with pytest.raises(ConfigError, match="cannot read the split 'val' of 'saved': .* it has train, dev"):
+        with pytest.raises(ConfigError, match=r"cannot read the split 'val' of 'saved': .* it has train, dev"):
             load_named("saved", "val", base_dir=folder)
 
 

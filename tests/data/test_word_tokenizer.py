@@ -26,6 +26,13 @@ def test_a_label_stands_on_the_first_token_of_its_word(folder, words, labels, ex
     assert WordTokenizer(folder, **named)({"words": words, "tags": labels})["labels"] == expected
 
 
+def test_words_need_labels_to_learn_and_none_to_be_predicted(folder):
+    words = {"words": ["the", "good", "film"]}
+    with pytest.raises(ConfigError, match=r"dataset\.train\.label: not given.*nothing to learn"):
+        WordTokenizer(folder, first_sequence="words")(words)
+    assert WordTokenizer(folder, first_sequence="words", mode="val")(words)["labels"] == [-100, 0, 0, 0, -100]
+
+
 def test_as_many_labels_as_words(folder):
     tokenizer = WordTokenizer(folder, first_sequence="words", label="tags")
     with pytest.raises(ConfigError, match="3 words and 2 labels"):

@@ -25,7 +25,6 @@ from adapter.lightning.arguments import as_list, refuse_decided_elsewhere
 from adapter.lightning.hook_callback import HookCallback
 from adapter.lightning.launch import Started, environment, started
 from adapter.lightning.lean_trainer import LeanTrainer
-from adapter.lightning.profiler import SilentProfiler
 from adapter.lightning.progress import ProgressBar
 from adapter.lightning.quiet import quiet
 from adapter.pipeline import checkpoint_given_by
@@ -152,7 +151,8 @@ def take_over(owner: EpochBasedTrainer, outer: Any, around: contextlib.ExitStack
     around.callback(setattr, outer, "callbacks", callbacks)
     outer.callbacks = [EndingHookCallback(owner), *others, *bar]
     LeanTrainer.adopt(outer)
+    ours = engine.build_trainer(owner)
     if type(outer.profiler) is PassThroughProfiler:
-        outer.profiler = SilentProfiler()
-    outer._accelerator_connector = engine.build_trainer(owner)._accelerator_connector
+        outer.profiler = ours.profiler
+    outer._accelerator_connector = ours._accelerator_connector
     outer.strategy.connect(owner.module)

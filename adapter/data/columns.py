@@ -119,6 +119,17 @@ def text_columns(section: Mapping[str, Any], from_files: bool) -> dict[str, str]
     return {part: str(renamed.get(part, name)) for part, name in named.items() if name is not None}
 
 
+def named_texts(
+    first_sequence: Column | None = None,
+    second_sequence: Column | None = None,
+    col_index: Mapping[str, Column] | Sequence[Column] | None = None,
+    text_col: Column | None = None,
+) -> list[Column]:
+    """The columns that a config names as texts."""
+    first = _first(first_sequence, text_col, _older(col_index).get("text_col"))
+    return [column for column in (first, second_sequence) if column is not None]
+
+
 def _older(col_index: Any) -> Mapping[str, Column]:
     """``text_col`` and ``label_col`` of ``col_index``."""
     if isinstance(col_index, Mapping):

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset, IterableDataset
 
-from adapter.data.columns import Column, Columns, choose_columns
-from adapter.data.formats import load_rows
+from adapter.data.columns import Column, Columns, choose_columns, named_texts
+from adapter.data.formats import load_rows, written_cells
 from adapter.data.labels import Labels
 from adapter.errors import ConfigError, Problem
 from adapter.registry import DATASETS
 
+TEXTS = ("first_sequence", "second_sequence", "col_index", "text_col")  # keys that name columns of text
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool")  # Arrow's names of types, less their sizes
 
 
@@ -67,8 +68,9 @@ class FileDataset(Dataset[dict[str, Any]]):
         unlabeled: bool = False,
     ) -> None:
         paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
-        self._rows = load_rows(self.format, paths, header)
-        self.source = str(paths[0])
+        texts = named_texts(first_sequence, second_sequence, col_index, text_col)
+        self._rows = load_rows(self.format, paths, header, texts=texts)
+        self.source, self._paths, self._header = str(paths[0]), paths, header
         asked = (columns, features, label, first_sequence, second_sequence, col_index, text_col, label_col, unlabeled)
         self._take(choose_columns(self._rows.column_names, self.source, *asked), labels, unlabeled)
 
@@ -108,7 +110,7 @@ class FileDataset(Dataset[dict[str, Any]]):
         """The distinct values of the label's column, and of lists in it; empty without one."""
         if self.chosen.label is None:
             return []
-        values = self._rows.data[self.chosen.label]
+        values = self._labels_of(self.chosen.label, None)
         return (values.combine_chunks().flatten() if "list" in str(values.type) else values).unique().to_pylist()
 
     def table(self, names: Sequence[str]) -> Any:
@@ -120,6 +122,22 @@ class FileDataset(Dataset[dict[str, Any]]):
             if name in self._tensors:
                 rows = rows.add_column(name, self._tensors[name].tolist())
         return rows
+
+    def _labels_of(self, column: str, labels: Sequence[Any] | None) -> Any:
+        """A column of labels, as an array of Arrow's.
+
+        Args:
+            column: Its name.
+            labels: Those that are listed.
+
+        Raises:
+            ConfigError: Its values are of several kinds.
+        """
+        values = self._rows.data[column]
+        if "extension" in str(values.type):
+            found = f"column '{column}' of {self.source} has values of several kinds"
+            raise ConfigError(Problem("label", found, allowed="text in every row, or a number in every row"))
+        return values
 
     def _is_labeled(self, column: str, labels: Sequence[Any] | None) -> bool:
         """Whether a column has a label of the list in every row."""
@@ -137,7 +155,7 @@ class FileDataset(Dataset[dict[str, Any]]):
             found = f"{where} has {_empty_cells(values.null_count)}"
             raise ConfigError(Problem("label", found, allowed="a label in every row"))
         if labels is not None:
-            return torch.tensor(Labels(tuple(labels)).encode(values.to_pylist(), where))
+            return torch.tensor(Labels(tuple(labels)).encode(self._labels_of(column, labels).to_pylist(), where))
         return self._numeric(column) if self._is_full(column) else None
 
     def _is_full(self, column: str) -> bool:
@@ -193,7 +211,8 @@ class FileStream(IterableDataset[dict[str, Any]]):
     ) -> None:
         paths = [Path(base_dir or ".", name) for name in ([file] if isinstance(file, str) else file)]
         self.source = str(paths[0])
-        self._rows = load_rows(file_format, paths, header, streaming=True)
+        texts = named_texts(**{name: columns.get(name) for name in TEXTS})
+        self._rows = load_rows(file_format, paths, header, streaming=True, texts=texts)
         rows = iter(self._rows)
         known = list(next(rows, {}))
         rows.close()
@@ -223,15 +242,33 @@ class FileStream(IterableDataset[dict[str, Any]]):
         return torch.tensor(self._labels.encode([value], where, first=number)[0])
 
 
+class SeparatedDataset(FileDataset):
+    """Rows of files of which only the reader decides what is a number."""
+
+    def _labels_of(self, column: str, labels: Sequence[Any] | None) -> Any:
+        """A column of labels; numbers that are written with more than their digits, such as 01, are names.
+
+        Where labels are listed without those names, they are numbers.
+        """
+        import pyarrow
+
+        values = super()._labels_of(column, labels)
+        if not str(values.type).startswith("int") or values.null_count:
+            return values
+        written = pyarrow.chunked_array([written_cells(self.format, self._paths, column, self._header)])
+        listed = labels is None or set(map(str, labels)).issuperset(written.unique().to_pylist())
+        return written if listed and not written.equals(values.cast(written.type)) else values
+
+
 @DATASETS.register_module(module_name="csv")
-class CsvDataset(FileDataset):
+class CsvDataset(SeparatedDataset):
     """Rows of comma-separated files."""
 
     format = "csv"
 
 
 @DATASETS.register_module(module_name="tsv")
-class TsvDataset(FileDataset):
+class TsvDataset(SeparatedDataset):
     """Rows of files with a tab between columns, in which quotation marks mean themselves."""
 
     format = "tsv"

@@ -28,7 +28,13 @@ def format_of(path: Path) -> str | None:
     return FORMATS.get(path.suffix.lower())
 
 
-def load_rows(file_format: str, paths: Sequence[Path], header: bool = True, streaming: bool = False) -> Any:
+def load_rows(
+    file_format: str,
+    paths: Sequence[Path],
+    header: bool = True,
+    streaming: bool = False,
+    texts: Sequence[str | int] = (),
+) -> Any:
     """The files' rows as a ``datasets.Dataset``, or an ``IterableDataset`` when they are streamed.
 
     Args:
@@ -36,6 +42,7 @@ def load_rows(file_format: str, paths: Sequence[Path], header: bool = True, stre
         paths: The files, read one after the other.
         header: Whether the first line of csv and tsv files names the columns; they are called 0, 1, ... without.
         streaming: Read the rows as they are asked for.
+        texts: Columns of csv and tsv files that are text, whatever it looks like: 007 stays 007.
 
     Raises:
         ConfigError: A file that is missing (names the nearest one in its folder), that cannot be read, or that has no
@@ -47,6 +54,8 @@ def load_rows(file_format: str, paths: Sequence[Path], header: bool = True, stre
     if missing:
         raise ConfigError([missing_file(path) for path in missing])
     reader, options = READERS[file_format]
+    if reader == "csv" and texts:
+        options = {**options, "converters": dict.fromkeys(texts, _text_of)}
     if not header:
         options = {**options, "column_names": _numbered(paths[0], options)}
     files, names = [str(path) for path in paths], ", ".join(map(str, paths))
@@ -67,6 +76,20 @@ def load_rows(file_format: str, paths: Sequence[Path], header: bool = True, stre
         for path in paths:
             _refuse_wider_rows(path, options)
     return rows
+
+
+def written_cells(file_format: str, paths: Sequence[Path], column: str, header: bool = True) -> list[str]:
+    """A column of csv or tsv files as text, as it stands in them; without ``header`` by its number."""
+    import pandas
+
+    options = {**READERS[file_format][1], "dtype": str}
+    options |= {"usecols": [column]} if header else {"usecols": [int(column)], "header": None}
+    return [cell for path in paths for cell in pandas.read_csv(path, **options).iloc[:, 0].tolist()]
+
+
+def _text_of(cell: str) -> str | None:
+    """The text of a cell; None for an empty one."""
+    return cell or None
 
 
 @contextmanager

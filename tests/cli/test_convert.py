@@ -78,6 +78,15 @@ def test_runs_as_the_config_does(file: Path, adapter: Adapter) -> None:
     assert losses(folder / "ours") == losses(folder / "direct")
 
 
+def test_what_is_to_look_in_is_written_too(tmp_path: Path, config: Path, adapter: Adapter) -> None:
+    write(tmp_path, {"train.loggers": ["csv"], "train.profiler": "simple", "train.work_dir": "run"})
+    assert adapter("convert", config.name, "-o", "lightning.yaml").returncode == 0
+    done = adapter("lightning", "fit", "--config", "lightning.yaml")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "fit-profile.txt").stat().st_size
+    assert list((tmp_path / "run" / "csv").rglob("metrics.csv"))
+
+
 def test_the_command_line_wins(file: Path, adapter: Adapter) -> None:
     """Over the file, in the Trainer's arguments and in the model's, and a run goes on from a pair."""
     words = ("--config", file.name, "--trainer.default_root_dir=ours", "--model.init_args.optimizer.lr", "0.5")

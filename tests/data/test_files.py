@@ -37,7 +37,7 @@ def plain(sample):
         ({"label": "label"}, {"label": 1}),
         ({"label": "name"}, {"label": "y"}),
         ({"label": "name", "labels": ["y", "x"]}, {"label": 0}),
-        ({"first_sequence": "p0", "label": "label"}, {"p0": 3, "label": 1}),
+        ({"first_sequence": "p0", "label": "label"}, {"p0": "3", "label": 1}),
         ({"text_col": 3, "label_col": 2}, {"first_sequence": "y", "label": 1}),
         ({"col_index": [3, 2]}, {"first_sequence": "y", "label": 1}),
         ({"col_index": {"text_col": "name", "label_col": 2}}, {"name": "y", "label": 1}),
@@ -57,6 +57,50 @@ def test_numbers_are_float32_or_int64_tensors(csv):
         "p1": torch.float32,
         "label": torch.int64,
     }
+
+
+CODES = "code,answer,kind\n007,1.50,01\n12,,02\n1e3,4,02\n"
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.usefixtures("collected")
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(("cls", "separator"), [(CsvDataset, ","), (TsvDataset, "\t")])
+def test_texts_stay_as_they_are_written(tmp_path, cls, separator, streaming):
+    (tmp_path / "codes").write_text(CODES.replace(",", separator))
+    asked = {"first_sequence": "code", "second_sequence": "answer", "base_dir": tmp_path}
+    dataset = FileStream(cls.format, "codes", **asked) if streaming else cls("codes", **asked)
+    assert [tuple(row.values()) for row in dataset] == [("007", "1.50"), ("12", None), ("1e3", "4")]
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "header"),
+    [
+        (["01", "02", "1"], ["01", "02", "1"], True),
+        (["01", "02"], ["01", "02"], False),
+        (["10", "9", "-1"], [10, 9, -1], True),
+        (["+1", "-1"], ["+1", "-1"], True),
+        (["1.0", "2.0"], [1.0, 2.0], True),
+    ],
+)
+def test_labels_that_are_more_than_their_digits_are_names(tmp_path, cells, values, header):
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label"] * header + [f"a,{cell}" for cell in cells]) + "\n")
+    dataset = CsvDataset("rows.csv", label=1, header=header, base_dir=tmp_path)
+    assert dataset.label_values() == values
+    numbered = CsvDataset("rows.csv", label=1, labels=values, header=header, base_dir=tmp_path)
+    assert [int(row["label"]) for row in numbered] == list(range(len(values)))
+
+
+def test_numbers_that_are_listed_may_be_written_in_another_way(tmp_path):
+    (tmp_path / "rows.csv").write_text("text,label\na,+1\nb,-1\nc,01\n")
+    dataset = CsvDataset("rows.csv", label="label", labels=[-1, 1], base_dir=tmp_path)
+    assert [int(row["label"]) for row in dataset] == [1, 0, 1]
+
+
+def test_labels_of_several_kinds_are_refused(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"text": "a", "label": 1}\n{"text": "b", "label": "x"}\n')
+    with pytest.raises(ConfigError, match=r"label: column 'label' of .*rows\.jsonl has values of several kinds"):
+        JsonDataset("rows.jsonl", label="label", base_dir=tmp_path).label_values()
 
 
 @pytest.mark.parametrize("absolute", [True, False])

@@ -151,7 +151,7 @@ def take_over(owner: EpochBasedTrainer, outer: Any, around: contextlib.ExitStack
     around.callback(setattr, outer, "callbacks", callbacks)
     outer.callbacks = [EndingHookCallback(owner), *others, *bar]
     LeanTrainer.adopt(outer)
-    ours = engine.build_trainer(owner)
+    ours: Any = engine.build_trainer(owner)
     if type(outer.profiler) is PassThroughProfiler:
         outer.profiler = ours.profiler
     outer._accelerator_connector = ours._accelerator_connector

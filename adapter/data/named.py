@@ -8,7 +8,7 @@ from typing import Any
 
 from adapter.data.columns import choose_columns
 from adapter.data.files import FileDataset
-from adapter.data.formats import format_of, load_rows, silence
+from adapter.data.formats import CELLS, format_of, load_rows, silence
 from adapter.errors import ConfigError, Problem, nearest
 from adapter.installed import PACKAGE, has_modelscope
 
@@ -112,7 +112,14 @@ def _load_folder(name: str, split: str, subset_name: str | None, options: Mappin
             if split not in loaded:
                 raise ValueError(f"there is no such split; it has {', '.join(loaded)}")
             return loaded[split]
-        return datasets.load_dataset(name, name=subset_name, split=split)
+        # The folder's whole name is that of the data, which '.' has none of.
+        return datasets.load_dataset(str(Path(name).resolve()), name=subset_name, split=split, **_options_of(name))
+
+
+def _options_of(folder: str) -> dict[str, Any]:
+    """Options for the reader of a folder: its csv files are read as those that are named."""
+    kinds = {format_of(path) for path in Path(folder).rglob("*")} - {None}
+    return CELLS if kinds == {"csv"} else {}
 
 
 def _load_huggingface(name: str, split: str, subset_name: str | None, options: Mapping[str, Any]) -> Any:

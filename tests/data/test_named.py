@@ -53,6 +53,14 @@ def test_a_name_and_a_split_are_data(section: dict[str, Any], train: Any, val: A
     assert [None if data is None else len(data) for data in made] == [train, val]
 
 
+def test_the_folder_that_relative_names_start_from_is_read_as_files_are(folder: Path) -> None:
+    (folder / "both" / "train.csv").write_text("x,label\n1,NA\n,null\n")
+    assert list(load_named(".", "train", base_dir=folder / "both")) == [
+        {"x": 1.0, "label": "NA"},
+        {"x": None, "label": "null"},
+    ]
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_folder_of_save_to_disk_is_data(whole: bool, folder: Path) -> None:
     rows = datasets.Dataset.from_list([{"x": number} for number in range(4)])

@@ -120,8 +120,9 @@ class TrainerRuns(TrainerSteps):
         loading = [hook for hook in self.hooks if isinstance(hook, LoadCheckpointHook) and hook.checkpoint_file]
         for hook in loading:
             hook.check(self)
-        before = next((hook.checkpoint_file for hook in loading if hook.load_all_state), None)
-        self.found = search.search(self) if before is None else found_before(before)
+        before = next((hook.checkpoint_file for hook in loading if hook.goes_on), None)
+        begins = [str(hook.checkpoint_file) for hook in loading]
+        self.found = search.search(self, begins) if before is None else found_before(before)
         put_found(self.cfg, self.found)
         for key, value in self.found.items():
             self.logger.info("%s: %s, as Lightning's Tuner found%s", key, value, "" if before is None else " before")

@@ -33,6 +33,15 @@ class LoadCheckpointHook(Hook):
         self.load_all_state = load_all_state
         self.strict = strict
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a run to go on with, and not only weights to begin with."""
+        from adapter.checkpoint import files
+
+        return (
+            self.load_all_state and self.checkpoint_file is not None and files.pair(self.checkpoint_file)[1] is not None
+        )
+
     def check(self, trainer: EpochBasedTrainer) -> None:
         """Refuse a checkpoint that is missing or does not fit, before the run begins and anything is written.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain
@@ -20,6 +20,7 @@ import torch
 from lightning.pytorch.tuner import Tuner
 from torch import Tensor, nn
 
+from adapter.checkpoint import files
 from adapter.data.dataset import has_length
 from adapter.data.stream import TrainingStream
 from adapter.errors import ConfigError, Problem
@@ -102,10 +103,14 @@ def refuse(owner: EpochBasedTrainer, processes: int) -> None:
         raise ConfigError(problems)
 
 
-def search(owner: EpochBasedTrainer) -> dict[str, Any]:
+def search(owner: EpochBasedTrainer, checkpoints: Sequence[str] = ()) -> dict[str, Any]:
     """What the plan asks for, by its key in the config: first the batch size, then the rate with batches of that size.
 
     Model, random states and logged values are afterwards as they were before.
+
+    Args:
+        owner: The trainer.
+        checkpoints: Those whose weights the run will begin with, in order.
 
     Raises:
         ConfigError: The losses do not tell which rate is good.
@@ -113,7 +118,10 @@ def search(owner: EpochBasedTrainer) -> dict[str, Any]:
     planned = next(hook for hook in owner.plan.hooks if hook.type in STEPPERS)
     hook = cast(OptimizerHook, build_hook(planned.type, planned.args, planned.key))
     found: dict[str, Any] = {}
+    trained = owner.unwrap_module(owner.model)
     with restored(owner), tempfile.TemporaryDirectory() as folder, quiet(), interrupts_kept():
+        for checkpoint in checkpoints:  # what they lack is told when the run loads them
+            owner.strategy.load_weights(trained, files.load(files.pair(checkpoint)[0]), strict=False)
         trial = Trial(owner, hook)
         if owner.plan.scale_batch_size is not None:
             size = _tuner(trial, folder).scale_batch_size(trial, **owner.plan.scale_batch_size)

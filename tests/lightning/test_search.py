@@ -176,6 +176,27 @@ def test_a_run_that_goes_on_has_what_was_found_before(tmp_path: Path, monkeypatc
     assert same(weights(on), weights(whole))
 
 
+@pytest.mark.parametrize("weights_alone", [True, False])
+def test_a_run_that_begins_with_weights_searches_with_them(weights_alone: bool, tmp_path: Path) -> None:
+    """Whether they are all there is, or all that is wanted of a pair."""
+    run(tmp_path / "first", settings(train__max_epochs=1, train__optimizer__lr=0.5), Noisy())
+    pair = tmp_path / "first" / "work" / "epoch_1.pth"
+    known = torch.load(pair, weights_only=True)
+    model = Noisy()
+    model.load_state_dict(known)
+    torch.save(known, tmp_path / "known.bin")
+    expected, losses = run(tmp_path / "given", settings(train__lr_find=RATES), model)
+    torch.manual_seed(3)
+    note = Losses()
+    trainer = build(tmp_path / "loaded", settings(train__lr_find=RATES), model=Noisy(), callbacks=[note])
+    if weights_alone:
+        trainer.train(str(tmp_path / "known.bin"))
+    else:
+        trainer.train(str(pair), load_all_state=False)
+    assert trainer.found == expected.found != {}
+    assert note.seen == losses
+
+
 def test_a_run_of_a_few_iterations_searches_for_nothing(tmp_path: Path) -> None:
     trainer, seen = run(tmp_path, settings(train__lr_find=True, train__fast_dev_run=2), TinyNet())
     assert (trainer.found, len(seen)) == ({}, 2)

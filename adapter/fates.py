@@ -70,7 +70,11 @@ def fates(original: Config, config: Config, moves: Sequence[Move], plan: Plan) -
 def unread(rows: Sequence[Fate]) -> list[Problem]:
     """A problem for each key that nothing reads, for those who want to be strict."""
     return [
-        Problem(row.key, "nothing reads this key", fix=row.note, line=row.line) for row in rows if row.fate == "unread"
+        Problem(
+            row.key, "nothing reads this key", fix="leave it out" if row.note == NOBODY else row.note, line=row.line
+        )
+        for row in rows
+        if row.fate == "unread"
     ]
 
 

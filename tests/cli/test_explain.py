@@ -54,7 +54,9 @@ def test_an_override_is_explained_as_if_the_file_had_it(tmp_path: Path, capsys: 
 
 def test_strict_refuses_an_unread_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "config.yaml"
-    config.write_text("train: {max_epochs: 3, max_epoch: 3}\n")
+    config.write_text("train: {max_epochs: 3, max_epoch: 3, zzz: 1}\n")
     assert main(["explain", str(config)]) == 0
     assert main(["explain", str(config), "--strict"]) == 2
-    assert "train.max_epoch: nothing reads this key" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "train.max_epoch: nothing reads this key\n      fix: did you mean max_epochs?" in said
+    assert "train.zzz: nothing reads this key\n      fix: leave it out" in said

@@ -31,8 +31,9 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, dataset_cache: Path) -> Path:
-    """Training and evaluation rows, and a cache of their own."""
+def folder(tmp_path: Path, dataset_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Training and evaluation rows, and a cache of their own; commands leave their logs below it."""
+    monkeypatch.chdir(tmp_path)
     for name, rows in (("train", ROWS * 4), ("val", ROWS)):
         lines = [json.dumps({"sentence": text, "verdict": verdict}) for text, verdict in rows]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))

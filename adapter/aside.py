@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,28 @@ def written_aside(path: Path) -> Iterator[IO[bytes]]:
                 yield stream
         else:
             yield from _aside(path)
+
+
+@contextlib.contextmanager
+def folder_aside(path: Path) -> Iterator[Path]:
+    """A folder made beside ``path`` that takes its place, whole, when the block ends without an error.
+
+    Args:
+        path: A folder that is absent or empty.
+
+    Raises:
+        WriteError: The disk is full, or the place cannot be written to.
+    """
+    with refused_by_name(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=PART_SUFFIX, dir=path.parent))
+        try:
+            yield temporary
+            temporary.chmod(0o777 & ~UMASK)  # mkdtemp lets nobody else in
+            temporary.rename(path)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
 
 
 def _aside(path: Path) -> Iterator[IO[bytes]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from adapter.aside import folder_aside
 from adapter.checkpoint import files
 from adapter.checkpoint.output_folder import RESULT_NAME
 from adapter.errors import ConfigError, Problem
@@ -18,7 +19,7 @@ ADAPTER_CONFIG = "adapter_config.json"
 
 
 def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
-    """Write a trained model to a folder of its own.
+    """Write a trained model to a folder of its own, which is there whole or not at all.
 
     For a model of transformers that is what ``from_pretrained`` loads, tokenizer included, with the weights as
     safetensors and adapters merged into them. Of another model it is its weights, a state dict, and its config.
@@ -46,16 +47,16 @@ def export(work_dir: Path, out: Path, best: bool = False) -> list[str]:
     weights = files.load(source / files.WEIGHTS_NAME, "weights")
     has_config = (source / "config.json").is_file()
     model = _transformers_model(source, weights, work_dir / SwiftHook.FOLDER) if has_config else None
-    out.mkdir(parents=True, exist_ok=True)
-    for path in sorted(source.iterdir()):
-        # transformers would put an adapter that it finds there on top of the weights that have it in them
-        left = path.name in (files.WEIGHTS_NAME, RESULT_NAME) or path.name.startswith("adapter_")
-        if path.is_file() and not left:
-            shutil.copyfile(path, out / path.name)
-    if model is not None:
-        model.save_pretrained(out)
-    else:
-        files.save(weights, out / files.WEIGHTS_NAME)
+    with folder_aside(out) as folder:
+        for path in sorted(source.iterdir()):
+            # transformers would put an adapter that it finds there on top of the weights that have it in them
+            left = path.name in (files.WEIGHTS_NAME, RESULT_NAME) or path.name.startswith("adapter_")
+            if path.is_file() and not left:
+                shutil.copyfile(path, folder / path.name)
+        if model is not None:
+            model.save_pretrained(folder)
+        else:
+            files.save(weights, folder / files.WEIGHTS_NAME)
     return sorted(path.name for path in out.iterdir())
 
 

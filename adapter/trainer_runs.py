@@ -124,6 +124,8 @@ class TrainerRuns(TrainerSteps):
         begins = [str(hook.checkpoint_file) for hook in loading]
         self.found = search.search(self, begins) if before is None else found_before(before)
         put_found(self.cfg, self.found)
+        if before is not None and not self.found:
+            self.logger.info("nothing is searched for: %s is of a run that has its rate and batch size", before)
         for key, value in self.found.items():
             self.logger.info("%s: %s, as Lightning's Tuner found%s", key, value, "" if before is None else " before")
         self.plan = make_plan(self.cfg, self._keywords)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.aside import WriteError, remove_parts, write_text, written_aside
+from adapter.aside import WriteError, folder_aside, remove_parts, write_text, written_aside
 from tests.conftest import ROOT
 
 
@@ -60,3 +60,35 @@ with written_aside(Path({str(tmp_path)!r}, "a.pth")) as file:
         remove_parts(tmp_path)
         assert not left.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["b.pth"]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_folder_is_there_when_all_in_it_is_written(there, tmp_path):
+    path = tmp_path / "below" / "folder"
+    if there:
+        path.mkdir(parents=True)
+    with folder_aside(path) as folder:
+        (folder / "a").write_text("a")
+        assert not path.exists() or not list(path.iterdir())
+    assert [each.name for each in path.iterdir()] == ["a"]
+    assert [each.name for each in path.parent.iterdir()] == ["folder"]
+    assert path.stat().st_mode == path.parent.stat().st_mode
+
+
+def test_a_folder_that_fails_leaves_nothing(tmp_path):
+    def fail(folder):
+        (folder / "a").write_text("a")
+        raise KeyError
+
+    with folder_aside(tmp_path / "whole") as folder:
+        (folder / "a").write_text("a")
+    with pytest.raises(KeyError), folder_aside(tmp_path / "folder") as folder:
+        fail(folder)
+    assert [each.name for each in tmp_path.iterdir()] == ["whole"]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "folder"
+    with pytest.raises(WriteError, match=r"^cannot write '.*/file/folder': "), folder_aside(path):
+        pass

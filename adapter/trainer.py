@@ -38,7 +38,7 @@ from adapter.processes import Processes
 from adapter.registry import TRAINERS
 from adapter.run_log import run_logger
 from adapter.seeding import seed_everything
-from adapter.trainer_parts import by_mode
+from adapter.trainer_data import by_mode
 from adapter.trainer_runs import TrainerRuns
 from adapter.tuners import Tuners, check_merge, read_tuners
 from adapter.user_code import declared_imports, import_user_code

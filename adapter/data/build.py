@@ -63,7 +63,8 @@ def describes_data(entry: Any) -> bool:
     """Whether a section says where data are: by type, file or name."""
     if not isinstance(entry, Mapping):
         return False
-    return "type" in entry or any(isinstance(entry.get(name), (str, list, tuple)) for name in ("file", "name"))
+    named = any(isinstance(entry.get(name), (str, list, tuple)) for name in ("file", "name"))
+    return named or entry.get("type") is not None
 
 
 def label_values(dataset_cfg: Mapping[str, Any], base_dir: str | Path | None = None) -> list[Any]:
@@ -71,7 +72,7 @@ def label_values(dataset_cfg: Mapping[str, Any], base_dir: str | Path | None = N
     section = dataset_cfg.get("train")
     entries = section if isinstance(section, (list, tuple)) else [section]
     if all(map(describes_data, entries)):
-        classes = [_class_of(dict(entry or {}), "dataset.train", base_dir)[0] for entry in entries]
+        classes = [_class_of(_given(entry or {}), "dataset.train", base_dir)[0] for entry in entries]
         if not all(hasattr(cls, "label_values") for cls in classes):
             return []
         data = [build_dataset({"train": entry}, "train", base_dir=base_dir) for entry in entries]
@@ -111,7 +112,7 @@ def _build(
     cfg: Mapping[str, Any], key: str, base_dir: str | Path | None, labels: Sequence[Any] | None, unlabeled: bool
 ) -> Any:
     """One data set; it gets ``base_dir``, ``labels`` and ``unlabeled`` if its constructor takes them."""
-    args = {name: value for name, value in cfg.items() if value is not None}
+    args = _given(cfg)
     cls, name = _class_of(args, key, base_dir)
     taken = inspect.signature(cls).parameters
     for argument, value in (("base_dir", base_dir), ("labels", labels), ("unlabeled", unlabeled or None)):
@@ -124,6 +125,11 @@ def _build(
         raise ConfigError([_under(key, problem) for problem in error.problems]) from error
     except REFUSALS as error:
         raise ConfigError(Problem(key, f"{name} cannot be built: {reason_of(error)}")) from error
+
+
+def _given(cfg: Mapping[str, Any]) -> dict[str, Any]:
+    """What a section says; null says nothing."""
+    return {name: value for name, value in cfg.items() if value is not None}
 
 
 def _class_of(args: dict[str, Any], key: str, base_dir: str | Path | None) -> tuple[Any, str]:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.data.build import build_dataset
+from adapter.data.build import build_dataset, label_values
 from adapter.errors import ConfigError
 from adapter.registry import DATASETS
 
@@ -41,9 +41,27 @@ def test_one_or_several_with_the_preprocessor(section, expected):
     assert [dataset[i] for i in range(len(dataset))] == expected
 
 
-@pytest.mark.parametrize("section", [{}, {"train": {"labels": ["a", "b"], "label": "label"}}, {"train": []}])
+@pytest.mark.parametrize(
+    "section",
+    [
+        {},
+        {"train": {"labels": ["a", "b"], "label": "label"}},
+        {"train": []},
+        {"train": {"type": None, "n": 2}},
+        {"train": [{"type": None}]},
+        {"train": {"name": None, "file": 3}},
+    ],
+)
 def test_a_section_without_a_type_names_no_data_set(section):
     assert build_dataset(section, "train") is None
+    assert label_values(section) == []
+
+
+def test_null_in_a_section_says_nothing(tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n1,b\n2,a\n")
+    section = {"train": {"type": None, "name": None, "file": "a.csv", "label": "label"}}
+    assert label_values(section, tmp_path) == ["b", "a"]
+    assert len(build_dataset(section, "train", base_dir=tmp_path)) == 2
 
 
 @pytest.mark.parametrize(("mode", "rows"), [("train", 1437), ("val", 360)])

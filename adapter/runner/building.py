@@ -61,16 +61,6 @@ def setup_task(config: Mapping[str, Any]) -> BaseTask:
     return task
 
 
-def checked(task: BaseTask) -> BaseTask:
-    """A task that a script has made, which may derive from the base of its project.
-
-    Raises:
-        ConfigError: It has a training loop of its own.
-    """
-    refuse_own_loop(type(task))
-    return task
-
-
 def refuse_own_loop(cls: type) -> None:
     """Refuse a task with another training loop than its base.
 

@@ -110,7 +110,9 @@ class RunTrainer(RunSteps):
             if split not in self.datasets:
                 self.datasets[split] = self.build_split(split)
         super()._take_model(model, device, kwargs)
-        self.task = building.setup_task(self.prepared.original) if self._task is None else building.checked(self._task)
+        if self._task is not None:  # made by a script; it may derive from the base of its project
+            building.refuse_own_loop(type(self._task))
+        self.task = building.setup_task(self.prepared.original) if self._task is None else self._task
 
     def _in_code(self, model: Any, optimizers: tuple[Any, Any]) -> dict[str, Any]:
         """What the config need not name: the data sets and the task, too, when they are passed as objects."""

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":  # run as a file, only its own folder is on the path
     sys.path.insert(0, str(ROOT))
 
-from tests.benchmarks import baselines  # noqa: E402
+from tests.benchmarks import baselines  # noqa: E402  found by the line above
 
 TEXT, MNIST, DIGITS = "configs/text/make_data.py", "configs/images/make_images.py", "configs/run/project.py"
 PLACES = {TEXT: "text", MNIST: "mnist", DIGITS: "digit_images"}

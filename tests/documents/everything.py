@@ -10,6 +10,7 @@ import pkgutil
 os.environ["OMP_NUM_THREADS"] = "1"  # copies of a process that has computed with threads would wait for them
 os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the pages show what happens on a CPU
 
+# What takes long to import and the package imports at need only, in the functions that use it
 import datasets  # noqa: F401
 import lightning.pytorch.cli  # noqa: F401
 import pandas  # noqa: F401

@@ -63,7 +63,8 @@ def read(path: Path) -> Page:
 def sides(diff: str) -> tuple[str, str]:
     """The text before and after a diff."""
     lines = diff.splitlines(keepends=True)
-    return tuple("".join(line[1:] or line for line in lines if line[:1] != other) for other in "+-")  # type: ignore
+    before, after = ("".join(line[1:] or line for line in lines if line[:1] != other) for other in "+-")
+    return before, after
 
 
 def _blocks(tokens: list[Token]) -> Iterator[Block]:

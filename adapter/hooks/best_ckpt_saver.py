@@ -56,7 +56,8 @@ class BestCkptSaverHook(CheckpointHook):
 
     def after_train_iter(self, trainer: EpochBasedTrainer) -> None:
         """Look at an evaluation made in this iteration."""
-        self.follow(trainer, f"iter{trainer.iter + 1}")
+        if trainer.metric_values is not None:  # no name is made in every iteration of a run without evaluations
+            self.follow(trainer, f"iter{trainer.iter + 1}")
 
     def follow(self, trainer: EpochBasedTrainer, when: str) -> None:
         """Save if the newest evaluation is better than the best so far.
